@@ -1,0 +1,1 @@
+"""Synthetic designs, the paper's printed numbers, and the tables that set ours beside them."""

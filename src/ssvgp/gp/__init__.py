@@ -1,0 +1,1 @@
+"""What a Gaussian process is: kernels, factorisations, likelihood, neighbours, prediction."""

@@ -1,0 +1,260 @@
+"""Covariance functions of (x, x', theta): profiles of a scaled geometry, and their sums and products.
+
+Every kernel here has unit scale; the scale tau of the paper (eq. 3) multiplies it in `likelihood`. Each is a
+function g(M) of M = sum_j theta_j^2 M_j(x, x'), where M_j is the squared difference (stationary kernels), the product
+(linear, polynomial) or the squared sine of the difference (periodic) of one input. All are therefore even in theta,
+as appendix A.1 wants, and all their gradients follow from
+
+    d <G, C> / d theta_j^2 = <G * g'(M), M_j>,
+
+which costs two matrix products for all inputs at once and never forms an n x n x d array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+Profile = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
+
+
+class Evaluation(Protocol):
+    """A kernel matrix C (n, n) at one theta together with its derivatives."""
+
+    matrix: np.ndarray
+
+    def pullback(self, weights: np.ndarray) -> np.ndarray:
+        """d <weights, C> / d theta (p,) for symmetric weights (n, n)."""
+        ...
+
+    def slopes(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """d <weights, C> / d theta_j^2 at theta_j = 0 (q,) for inputs outside the kernel, columns (n, q)."""
+        ...
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """A covariance function with unit scale; `local` says that it falls with ||theta * (x - x')||."""
+
+    name: str
+    local: bool
+
+    def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """C (a, b) between the rows of left (a, p) and right (b, p)."""
+        ...
+
+    def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """k(x, x) for each row (a,)."""
+        ...
+
+    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
+        """C (n, n) with derivatives; `floor` bounds M from below in g', for profiles that are not smooth at 0."""
+        ...
+
+
+# --- geometries: how M_j looks at a pair of rows -------------------------------------------------------------------
+
+
+def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """||a - b||^2 for all pairs (a, b), never negative."""
+    m = left @ right.T
+    m *= -2.0
+    m += (left * left).sum(1)[:, None]
+    m += (right * right).sum(1)[None, :]
+    return np.maximum(m, 0.0, out=m)
+
+
+def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """sum_ab w_ab (z_aj - z_bj)^2 = 2 (w 1 . z_j^2 - z_j' w z_j) for symmetric w, each column j."""
+    square = columns * columns
+    return 2.0 * (weights.sum(1) @ square - np.einsum("aj,aj->j", columns, weights @ columns))
+
+
+def _contract_product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """sum_ab w_ab z_aj z_bj for each column j."""
+    return np.einsum("aj,aj->j", columns, weights @ columns)
+
+
+@dataclass(frozen=True)
+class _Pointwise:
+    """Evaluation of g(M): `derivative` is g'(M), `contract` sums weights against every M_j."""
+
+    matrix: np.ndarray
+    derivative: np.ndarray
+    rows: np.ndarray
+    theta: np.ndarray
+    contract: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def pullback(self, weights: np.ndarray) -> np.ndarray:
+        return 2.0 * self.theta * self.contract(weights * self.derivative, self.rows)
+
+    def slopes(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        return self.contract(weights * self.derivative, columns)
+
+
+# --- stationary kernels: k = h(r^2), r^2 = ||theta * (x - x')||^2 (eq. 3) ---------------------------------------
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """h(r^2) with its derivative in r^2, given by `profile`."""
+
+    name: str
+    profile: Profile = field(repr=False)
+    local: bool = True
+
+    def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return self.profile(_squared_distance(left * theta, right * theta), 0.0)[0]
+
+    def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return np.ones(rows.shape[0])
+
+    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
+        scaled = rows * theta
+        m = _squared_distance(scaled, scaled)
+        m.flat[:: m.shape[0] + 1] = 0.0  # rounding must not leave a row at a distance from itself
+        value, derivative = self.profile(m, floor)
+        return _Pointwise(value, derivative, rows, theta, _contract_distance)
+
+
+def _se(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    value = np.exp(-0.5 * m)
+    return value, -0.5 * value
+
+
+def _matern12(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    r = np.sqrt(m)
+    value = np.exp(-r)
+    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: any finite number gives the right 0.
+    return value, -0.5 * value / np.maximum(r, max(np.sqrt(floor), 1e-10))
+
+
+def _matern32(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    r = np.sqrt(3.0 * m)
+    decay = np.exp(-r)
+    return (1.0 + r) * decay, -1.5 * decay
+
+
+def _matern52(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    r = np.sqrt(5.0 * m)
+    decay = np.exp(-r)
+    return (1.0 + r + (5.0 / 3.0) * m) * decay, -(5.0 / 6.0) * (1.0 + r) * decay
+
+
+def _cauchy(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    value = 1.0 / (1.0 + m)
+    return value, -value * value
+
+
+def squared_exponential() -> Stationary:
+    """exp(-r^2 / 2), the kernel of the paper's experiments."""
+    return Stationary("se", _se)
+
+
+def matern(twice_order: int) -> Stationary:
+    """Matern kernel of order 1/2, 3/2 or 5/2, given as 1, 3 or 5."""
+    profiles = {1: _matern12, 3: _matern32, 5: _matern52}
+    if twice_order not in profiles:
+        raise ValueError(f"a Matern kernel has order 1/2, 3/2 or 5/2: give 1, 3 or 5, not {twice_order!r}")
+    return Stationary(f"matern{twice_order}2", profiles[twice_order])
+
+
+def cauchy() -> Stationary:
+    """1 / (1 + r^2)."""
+    return Stationary("cauchy", _cauchy)
+
+
+@dataclass(frozen=True)
+class _RationalProfile:
+    shape: float
+
+    def __call__(self, m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+        base = 1.0 + m / (2.0 * self.shape)
+        value = base**-self.shape
+        return value, -0.5 * value / base
+
+
+def rational_quadratic(shape: float = 1.0) -> Stationary:
+    """(1 + r^2 / (2 shape))^-shape: a mixture of squared exponentials over many lengthscales."""
+    if not shape > 0:
+        raise ValueError(f"the shape of a rational quadratic kernel must be positive, not {shape!r}")
+    return Stationary("rq", _RationalProfile(float(shape)))
+
+
+# --- kernels of the inner product ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """(offset + sum_j theta_j^2 x_j x'_j)^degree; degree 1 and offset 0 is the linear kernel."""
+
+    degree: int = 2
+    offset: float = 1.0
+    name: str = "poly"
+    local: bool = False
+
+    def __post_init__(self) -> None:
+        if self.degree < 1 or int(self.degree) != self.degree:
+            raise ValueError(f"the degree of a polynomial kernel is a whole number from 1 up, not {self.degree!r}")
+        if self.offset < 0:
+            raise ValueError(f"the offset of a polynomial kernel may not be negative, but is {self.offset!r}")
+
+    def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return (self.offset + (left * theta) @ (right * theta).T) ** self.degree
+
+    def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return (self.offset + ((rows * theta) ** 2).sum(1)) ** self.degree
+
+    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
+        scaled = rows * theta
+        base = self.offset + scaled @ scaled.T
+        derivative = self.degree * base ** (self.degree - 1)
+        return _Pointwise(base**self.degree, derivative, rows, theta, _contract_product)
+
+
+def linear() -> Polynomial:
+    """sum_j theta_j^2 x_j x'_j."""
+    return Polynomial(degree=1, offset=0.0, name="linear")
+
+
+# --- periodic ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Periodic:
+    """A stationary kernel of sin(pi (x_j - x'_j) / period) in place of the difference.
+
+    `period` is in units of the standardised inputs. sin^2(pi u / period) is the squared distance of the points
+    (cos, sin)(2 pi x / period) / 2 on a circle, so all sums over pairs stay matrix products.
+    """
+
+    inner: Stationary = field(default_factory=squared_exponential)
+    period: float = 2.0
+    name: str = "periodic"
+    local: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.period > 0:
+            raise ValueError(f"the period must be positive, not {self.period!r}")
+
+    def _circle(self, rows: np.ndarray) -> np.ndarray:
+        angle = rows * (2.0 * np.pi / self.period)
+        return 0.5 * np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
+
+    def _contract(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        both = _contract_distance(weights, self._circle(columns))
+        return both[: columns.shape[1]] + both[columns.shape[1] :]
+
+    def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return self.inner.matrix(self._circle(left), self._circle(right), np.tile(theta, 2))
+
+    def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return np.ones(rows.shape[0])
+
+    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
+        inner = self.inner.evaluate(self._circle(rows), np.tile(theta, 2), floor)
+        assert isinstance(inner, _Pointwise)
+        return _Pointwise(inner.matrix, inner.derivative, rows, theta, self._contract)

@@ -1,0 +1,101 @@
+"""The only home of factorisations: jitter policy, log-determinant, inverse, solves.
+
+Every covariance matrix of the package passes through `factor`. A matrix that is not numerically positive
+definite is repaired by adding a growing multiple of its mean diagonal to the diagonal; what was added is kept in
+`Factor.jitter`, so that a caller can report it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+FIRST_JITTER = 1e-10
+LAST_JITTER = 1e-2
+
+
+class NotPositiveDefiniteError(ArithmeticError):
+    """A covariance matrix could not be repaired by jitter."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Lower Cholesky factor L of a covariance matrix (n, n), with the jitter that it needed."""
+
+    lower: np.ndarray
+    jitter: float
+
+    def log_determinant(self) -> float:
+        """log |K|, from the diagonal of L."""
+        return 2.0 * float(np.log(np.diagonal(self.lower)).sum())
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """K^-1 b for b (n,) or (n, t)."""
+        x, info = lapack.dpotrs(self.lower, b, lower=1)
+        _check(info, "solve")
+        return x
+
+    def half_solve(self, b: np.ndarray) -> np.ndarray:
+        """L^-1 b, so that b' K^-1 b is the squared norm of what is returned."""
+        return solve_triangular(self.lower, b, lower=True, check_finite=False)
+
+    def inverse(self) -> np.ndarray:
+        """K^-1 as a full symmetric matrix (n, n). Cost n^3 / 1.5."""
+        inverse, info = lapack.dpotri(self.lower, lower=1)
+        _check(info, "invert")
+        # potri fills the lower triangle only and `factor` left zeros above it, so adding the transpose completes
+        # it, with the diagonal counted twice.
+        inverse = inverse + inverse.T
+        inverse.flat[:: inverse.shape[0] + 1] *= 0.5
+        return inverse
+
+    def multiply(self, z: np.ndarray) -> np.ndarray:
+        """L z: a draw with covariance K where z is standard normal."""
+        return self.lower @ z
+
+
+def factor(covariance: np.ndarray) -> Factor:
+    """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3."""
+    lower, info = lapack.dpotrf(covariance, lower=1, clean=1)
+    if info == 0:
+        return Factor(lower, 0.0)
+    if not np.isfinite(covariance).all():
+        raise NotPositiveDefiniteError(
+            "the covariance matrix holds NaN or infinite values; check the scale of the inputs and the kernel"
+        )
+    size = float(np.mean(np.diagonal(covariance)))
+    jitter = FIRST_JITTER
+    while jitter <= LAST_JITTER:
+        repaired = covariance.copy()
+        repaired.flat[:: covariance.shape[0] + 1] += jitter * size
+        lower, info = lapack.dpotrf(repaired, lower=1, clean=1)
+        if info == 0:
+            return Factor(lower, jitter * size)
+        jitter *= 10.0
+    raise NotPositiveDefiniteError(
+        f"a covariance matrix of {covariance.shape[0]} rows is not positive definite even with {LAST_JITTER:g} of its"
+        " mean diagonal added; the kernel is probably not a valid covariance function"
+    )
+
+
+def symmetric_square_root_inverse(hessian: np.ndarray, floor: float) -> tuple[np.ndarray, float]:
+    """R with R R' = H^-1 and log |H|, for a symmetric H (q, q) whose eigenvalues are raised to `floor`.
+
+    Used for the Laplace approximation, where a curvature below the floor means a direction that data and prior
+    leave open.
+    """
+    values, vectors = np.linalg.eigh(0.5 * (hessian + hessian.T))
+    values = np.maximum(values, floor)
+    return vectors / np.sqrt(values), float(np.log(values).sum())
+
+
+def solve_least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Minimum-norm least squares solution of a x = b."""
+    return np.linalg.lstsq(a, b, rcond=None)[0]
+
+
+def _check(info: int, verb: str) -> None:
+    if info != 0:
+        raise NotPositiveDefiniteError(f"LAPACK could not {verb} a factored covariance (info={info})")

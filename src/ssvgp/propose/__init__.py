@@ -1,0 +1,1 @@
+"""Where candidate sets of inputs come from."""

@@ -1,0 +1,139 @@
+"""The book of visited sets: every fit is made once, from the nearest relative, and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import logsumexp
+
+from ssvgp.weigh.evidence import Candidate, Fit, Problem, fit, log_joint_value, log_model_prior
+
+NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
+NEW_VARIANCE = 0.3  # of log theta of a new input, before its curvature is known
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A first look at a candidate with the parent's parameters held fixed: start for a fit, estimated evidence."""
+
+    candidate: Candidate
+    start: np.ndarray
+    inverse_hessian: np.ndarray
+    estimate: float
+
+
+def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parent's mode and curvature carried to another set: z (q,), inverse Hessian (q, q), positions of new inputs."""
+    old, z_old, b_old = parent.candidate, parent.summit.z, parent.summit.inverse_hessian
+    names_old = [*old.active, *_tail(old)]
+    names_new = [*candidate.active, *_tail(candidate)]
+    where = {name: i for i, name in enumerate(names_old)}
+    prior = problem.prior
+    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": prior.log_background[0]}
+    z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
+    b = np.diag(np.full(z.size, NEW_VARIANCE))
+    kept_new = [i for i, name in enumerate(names_new) if name in where]
+    kept_old = [where[names_new[i]] for i in kept_new]
+    b[np.ix_(kept_new, kept_new)] = b_old[np.ix_(kept_old, kept_old)]
+    added = np.array([i for i in range(candidate.size) if candidate.active[i] not in where], dtype=np.intp)
+    return z, b, added
+
+
+def _tail(candidate: Candidate) -> list[str]:
+    return (["scale"] if candidate.size else []) + ["noise"] + (["background"] if candidate.background else [])
+
+
+def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
+    """Try new inputs at three strengths beside the parent's parameters, and estimate the candidate's evidence.
+
+    The estimate integrates the new inputs' common log theta over the three strengths and takes the parent's Laplace
+    volume for the rest; since the rest is not refitted it errs low, most for strong inputs, which will be fitted anyway.
+    """
+    z, b, added = transplant(parent, candidate, problem)
+    if added.size == 0:
+        value = log_joint_value(problem, candidate, z)
+        return Probe(candidate, z, b, value + _rest(parent, candidate, problem))
+    values, tries = [], []
+    for theta in NEW_THETA:
+        trial = z.copy()
+        trial[added] = np.log(theta)
+        values.append(log_joint_value(problem, candidate, trial))
+        tries.append(trial)
+    spacing = float(np.diff(np.log(NEW_THETA)).mean())
+    # one new input: the rectangle rule in log theta; several: as if each had the width of one node
+    estimate = float(logsumexp(values)) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
+    best = int(np.argmax(values))
+    return Probe(candidate, tries[best], b, estimate)
+
+
+def _rest(parent: Fit, candidate: Candidate, problem: Problem) -> float:
+    """The Laplace volume of the parameters common with the parent, and the prior of the candidate."""
+    common = parent.summit.z.size
+    shared = len(set(parent.candidate.active) & set(candidate.active))
+    gone = parent.candidate.size - shared
+    volume = parent.log_volume + 0.5 * (common - gone) * float(np.log(2.0 * np.pi))
+    if gone:
+        sd = np.sqrt(np.diagonal(parent.summit.inverse_hessian)[: parent.candidate.size])
+        lost = [i for i, j in enumerate(parent.candidate.active) if j not in candidate.active]
+        volume -= float(np.log(np.maximum(sd[lost], 1e-3)).sum())
+    return volume + log_model_prior(candidate, problem)
+
+
+@dataclass
+class Ledger:
+    """All fits of one search, by candidate, with the number of likelihood evaluations spent."""
+
+    problem: Problem
+    n_jobs: int = 1
+    fits: dict[Candidate, Fit] = field(default_factory=dict)
+    expanded: set[Candidate] = field(default_factory=set)
+
+    def best(self, background: bool | None = None) -> Fit:
+        """The fit with the highest evidence, among those with or without background where asked."""
+        pool = [f for c, f in self.fits.items() if background is None or c.background == background]
+        return max(pool, key=lambda f: f.log_evidence)
+
+    def within(self, reach: float) -> list[Fit]:
+        """Fits within `reach` nats of the best, best first."""
+        top = self.best().log_evidence
+        near = [f for f in self.fits.values() if f.log_evidence >= top - reach]
+        return sorted(near, key=lambda f: -f.log_evidence)
+
+    def probe_all(self, parent: Fit, candidates: Iterable[Candidate]) -> list[Probe]:
+        """Probes of the candidates that have not been visited, best first."""
+        new = list(dict.fromkeys(c for c in candidates if c not in self.fits))
+        probes = self._map(probe, [(self.problem, parent, c) for c in new])
+        return sorted(probes, key=lambda p: -p.estimate)
+
+    def visit_all(self, probes: Sequence[Probe]) -> list[Fit]:
+        """Fit what has not been fitted, in parallel, and return the fits in the order asked."""
+        new = list({p.candidate: p for p in probes if p.candidate not in self.fits}.values())
+        found = self._map(fit, [(self.problem, p.candidate, p.start, p.inverse_hessian) for p in new])
+        for f in found:
+            self.fits[f.candidate] = f
+        return [self.fits[p.candidate] for p in probes]
+
+    def visit(self, parent: Fit, candidate: Candidate) -> Fit:
+        """Fit one candidate from a relative, unless that was done before."""
+        if candidate in self.fits:
+            return self.fits[candidate]
+        return self.visit_all([probe(self.problem, parent, candidate)])[0]
+
+    def _map(self, function, arguments: list) -> list:  # type: ignore[no-untyped-def,type-arg]
+        if self.n_jobs == 1 or len(arguments) < 2:
+            return [function(*a) for a in arguments]
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*a) for a in arguments)
+
+
+def add(candidate: Candidate, inputs: Iterable[int]) -> Candidate:
+    """The candidate with more inputs."""
+    return Candidate(tuple(sorted({*candidate.active, *(int(j) for j in inputs)})), candidate.background)
+
+
+def drop(candidate: Candidate, inputs: Iterable[int]) -> Candidate:
+    """The candidate without some inputs."""
+    gone = {int(j) for j in inputs}
+    return Candidate(tuple(j for j in candidate.active if j not in gone), candidate.background)

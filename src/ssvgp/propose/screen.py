@@ -1,0 +1,101 @@
+"""Which excluded inputs look promising to a fitted member, all scored at once by matrix products.
+
+With P = Kt^-1 and alpha = P y at the member, a new additive effect of a known shape phi (n,) has the score statistic
+t = (phi' alpha)^2 / (phi' P phi), chi-square with one degree of freedom where the effect is absent. Three shapes
+per input (x, x^2, x^3 made orthogonal in turn) see effects that are not monotone, to which the derivative in theta is
+blind. Effects that act through interaction with the member show in the slope of log p in theta_j^2 at zero. Products of two inputs
+that are both outside the member are found by `pairs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.gp.likelihood import State
+
+SHAPES = 3
+COLUMNS = 2048  # inputs handled at a time, so that memory stays bounded when d is large
+
+
+@dataclass(frozen=True)
+class Scores:
+    """For all d inputs: `additive` (chi-square of three shapes) and, through the kernel, `gain` and `cost`.
+
+    slope of log p in theta_j^2 at zero = (gain_j - cost_j) / 2; under no effect gain is about cost times a chi-square.
+    """
+
+    additive: np.ndarray
+    gain: np.ndarray
+    cost: np.ndarray
+
+
+def shapes(columns: np.ndarray) -> np.ndarray:
+    """x, x^2, x^3 of each column (n, q), orthonormal to the constant and to each other: (3, n, q).
+
+    A shape that the column cannot carry (x^2 of a binary input) is left zero.
+    """
+    n = columns.shape[0]
+    out = np.zeros((SHAPES, *columns.shape))
+    power = np.ones_like(columns)
+    for b in range(SHAPES):
+        power = power * columns
+        rest = power - power.mean(0)
+        before = np.sqrt((rest**2).sum(0)) + 1e-300
+        for earlier in out[:b]:
+            rest = rest - earlier * (earlier * rest).sum(0)
+        norm = np.sqrt((rest**2).sum(0))
+        kept = norm > 1e-4 * np.maximum(before, 1e-8 * np.sqrt(n))
+        out[b] = np.where(kept, rest / np.where(kept, norm, 1.0), 0.0)
+    return out
+
+
+def screen(blocks: Sequence[np.ndarray], at: Sequence[State], scale: float, additive: bool = True) -> Scores:
+    """Scores of all inputs against a member, summed over blocks X (m, d) with states. Cost m^2 d per block."""
+    d = blocks[0].shape[1]
+    total = np.zeros((3, d))
+    for X, here in zip(blocks, at, strict=True):
+        for start in range(0, d, COLUMNS):
+            columns = X[:, start : start + COLUMNS]
+            part = slice(start, start + COLUMNS)
+            if additive:
+                total[0, part] += _additive(columns, here)
+            pull = np.outer(here.alpha, here.alpha)
+            total[1, part] += scale * here.kernel.slopes(pull, columns)
+            total[2, part] += scale * here.kernel.slopes(here.precision, columns)
+    return Scores(total[0], total[1], total[2])
+
+
+def _additive(columns: np.ndarray, here: State) -> np.ndarray:
+    """Sum over shapes of (phi' alpha)^2 / (phi' P phi) less its mean 1, for each column (q,)."""
+    score = np.zeros(columns.shape[1])
+    for phi in shapes(columns):
+        spread = np.einsum("aj,aj->j", phi, here.precision @ phi)
+        present = spread > 1e-12
+        score += np.where(present, (here.alpha @ phi) ** 2 / np.where(present, spread, 1.0) - 1.0, 0.0)
+    return score
+
+
+def pairs(blocks: Sequence[np.ndarray], at: Sequence[State], most: int, columns: np.ndarray) -> np.ndarray:
+    """The `most` pairs (q, 2) of inputs whose product correlates best with alpha, among `columns`. Cost n d^2.
+
+    The score of the pair (a, b) is (x_a * x_b)' alpha over the norm of x_a * x_b: one product for all pairs.
+    """
+    score = np.zeros((columns.size, columns.size))
+    size = np.zeros_like(score)
+    for X, here in zip(blocks, at, strict=True):
+        part = X[:, columns]
+        score += (part * (here.alpha - here.alpha.mean())[:, None]).T @ part
+        square = part * part
+        size += square.T @ square
+    score = np.abs(score) / np.sqrt(size + 1e-12)
+    first, second = np.triu_indices(columns.size, 1)
+    flat = score[first, second]
+    most = min(most, flat.size)
+    if most == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    best = np.argpartition(-flat, most - 1)[:most]
+    best = best[np.argsort(-flat[best], kind="stable")]
+    return np.stack([columns[first[best]], columns[second[best]]], axis=1)

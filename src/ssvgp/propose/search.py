@@ -1,0 +1,167 @@
+"""Growth and moves: from every start add, drop and swap inputs until no neighbour of a good set is left untried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.propose.ledger import Ledger, Probe, add, drop
+from ssvgp.propose.screen import Scores, pairs, screen
+from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
+
+ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How wide the search looks; nats are differences of log evidence."""
+
+    reach: float = 5.0  # sets this close to the best are expanded and weighed
+    slack: float = 3.0  # how far an estimate may err low before its set is passed over
+    width: int = 4  # single additions tried at each step of growth
+    pair_width: int = 12
+    pair_fits: int = 3
+    most_expanded: int = 10
+    most_pair_inputs: int = 3000
+    largest: int = 60
+
+
+def empty_fit(ledger: Ledger, background: bool) -> Fit:
+    """The fit of no inputs, with or without background: where every growth begins."""
+    candidate = Candidate((), background)
+    if candidate not in ledger.fits:
+        prior = ledger.problem.prior
+        start = [prior.log_noise[0] + 1.5] + ([prior.log_background[0]] if background else [])
+        ledger.fits[candidate] = fit(ledger.problem, candidate, np.array(start))
+    return ledger.fits[candidate]
+
+
+def look(ledger: Ledger, found: Fit) -> tuple[Scores, list]:  # type: ignore[type-arg]
+    """Scores of all inputs against a fit, and the states they were computed from."""
+    at = states(ledger.problem, found, ROUGH)
+    scale = mode(ledger.problem, found).scale or 1.0
+    return screen([b.X for b in ledger.problem.blocks], at, scale), at
+
+
+def rank(scores: Scores, candidate: Candidate) -> tuple[np.ndarray, np.ndarray]:
+    """Excluded inputs from most to least promising, and a strength for each in nats of likelihood."""
+    ratio = scores.gain / np.maximum(scores.cost, 1e-12)
+    through = np.where(ratio > 1.0, 0.5 * (ratio - 1.0 - np.log(np.maximum(ratio, 1.0))), 0.0)
+    strength = np.maximum(0.5 * scores.additive, through)
+    strength[list(candidate.active)] = -np.inf
+    order = np.argsort(-strength, kind="stable")
+    return order[: strength.size - candidate.size], strength
+
+
+def grow(ledger: Ledger, start: Fit, settings: SearchSettings) -> Fit:
+    """Add inputs, several at a time while many look strong, then one at a time, then in pairs, while evidence rises."""
+    current = start
+    while current.candidate.size < settings.largest:
+        scores, at = look(ledger, current)
+        better = (
+            _add_many(ledger, current, scores, settings)
+            or _add_one(ledger, current, scores, settings)
+            or _add_pair(ledger, current, scores, at, settings)
+        )
+        if better is None:
+            return current
+        current = better
+    return current
+
+
+def _add_many(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSettings) -> Fit | None:
+    """Add as many clearly promising inputs as the set has (at least two), and let those go that then look idle."""
+    order, strength = rank(scores, current.candidate)
+    bar = np.log(ledger.problem.d) + 2.0
+    strong = [int(j) for j in order[: max(2, current.candidate.size)] if strength[j] > bar]
+    if len(strong) < 2:
+        return None
+    found = ledger.visit(current, add(current.candidate, strong))
+    found = prune(ledger, found, settings)
+    return found if found.log_evidence > current.log_evidence else None
+
+
+def _add_one(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSettings) -> Fit | None:
+    order, _ = rank(scores, current.candidate)
+    options = [add(current.candidate, [j]) for j in order[: settings.width]]
+    probes = ledger.probe_all(current, options)
+    hopeful = [p for p in probes if p.estimate > current.log_evidence - settings.slack][:2]
+    fits = ledger.visit_all(hopeful) + [ledger.fits[c] for c in options if c in ledger.fits]
+    return _best_above(fits, current)
+
+
+def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settings: SearchSettings) -> Fit | None:  # type: ignore[type-arg]
+    """Add two inputs at once, found by their product: effects without any main effect need this."""
+    order, _ = rank(scores, current.candidate)
+    columns = np.sort(order[: settings.most_pair_inputs])
+    best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)
+    probes = ledger.probe_all(current, [add(current.candidate, pair) for pair in best])
+    return _best_above(ledger.visit_all(probes[: settings.pair_fits]), current)
+
+
+def _best_above(fits: Sequence[Fit], current: Fit) -> Fit | None:
+    best = max(fits, key=lambda f: f.log_evidence, default=None)
+    return best if best is not None and best.log_evidence > current.log_evidence else None
+
+
+def drop_probes(ledger: Ledger, found: Fit) -> list[Probe]:
+    """A probe of the set without each of its inputs, by the likelihood each drop costs."""
+    return ledger.probe_all(found, [drop(found.candidate, [j]) for j in found.candidate.active])
+
+
+def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
+    """Backward elimination: drop together all inputs whose loss costs less than their inclusion, while evidence rises."""
+    while found.candidate.size:
+        probes = drop_probes(ledger, found)
+        idle = [p for p in probes if p.estimate > found.log_evidence]
+        if not idle:
+            return found
+        gone = [j for p in idle for j in set(found.candidate.active) - set(p.candidate.active)]
+        smaller = ledger.visit(found, drop(found.candidate, gone[: max(1, (len(gone) + 1) // 2)]))
+        if smaller.log_evidence <= found.log_evidence:
+            smaller = ledger.visit_all([idle[0]])[0]
+            if smaller.log_evidence <= found.log_evidence:
+                return found
+        found = smaller
+    return found
+
+
+def explore(ledger: Ledger, settings: SearchSettings) -> None:
+    """Expand the best sets within reach until each has had its neighbours tried."""
+    for _ in range(settings.most_expanded):
+        todo = [f for f in ledger.within(settings.reach) if f.candidate not in ledger.expanded]
+        if not todo:
+            return
+        expand(ledger, todo[0], settings)
+
+
+def expand(ledger: Ledger, found: Fit, settings: SearchSettings) -> None:
+    """Try all promising drops, additions and swaps of one set."""
+    ledger.expanded.add(found.candidate)
+    scores, _ = look(ledger, found)
+    order, _ = rank(scores, found.candidate)
+    probes = ledger.probe_all(found, [add(found.candidate, [j]) for j in order[: settings.width]])
+    probes += drop_probes(ledger, found)
+    probes += ledger.probe_all(found, _swaps(ledger, found))
+    bar = ledger.best().log_evidence - settings.reach - settings.slack
+    ledger.visit_all([p for p in probes if p.estimate > bar])
+
+
+def _swaps(ledger: Ledger, found: Fit) -> list[Candidate]:
+    """Each input exchanged for the excluded inputs that resemble it most (|correlation| above 1/2)."""
+    X = ledger.problem.blocks[0].X
+    out: list[Candidate] = []
+    active = list(found.candidate.active)
+    if not active:
+        return out
+    centred = X - X.mean(0)
+    sizes = np.sqrt((centred**2).sum(0)) + 1e-12
+    alike = np.abs(centred[:, active].T @ centred) / (sizes[active][:, None] * sizes)
+    alike[:, active] = 0.0
+    for row, j in zip(alike, active, strict=True):
+        for i in np.argsort(-row, kind="stable")[:3]:
+            if row[i] > 0.5:
+                out.append(add(drop(found.candidate, [j]), [i]))
+    return out

@@ -1,0 +1,137 @@
+"""The records that travel down the line: frozen, with shapes fixed by letters.
+
+n rows, d inputs, p active inputs, m neighbours, k members, t test rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a member's covariance is made of, for standardised inputs and target.
+
+    The covariance of y is scale * C(theta) + background * X X' / d + mean + noise * I: the sparse part of the paper
+    (tau, theta, sigma^2 there), a dense linear background over all inputs, the variance of an unknown constant,
+    and noise. The paper's own method has background = mean = 0.
+    """
+
+    theta: np.ndarray  # (p,)
+    scale: float
+    noise: float
+    background: float = 0.0
+    mean: float = 0.0
+
+
+@dataclass(frozen=True)
+class Train:
+    """Standardised training data: X (n, d), y (n,)."""
+
+    X: np.ndarray
+    y: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        return self.X.shape[1]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One component of the mixture: a set of active inputs (p,) with the parameters of its Gaussian process.
+
+    `inclusion` (p,) holds the probabilities that the member itself gives its active inputs: all one for a set
+    that was weighed by evidence, lambda of eq. 6 for a member of the paper's method. `kernel` is a kernel object.
+    """
+
+    active: np.ndarray
+    parameters: Parameters
+    kernel: Any
+    inclusion: np.ndarray
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Members with weights (k,) that sum to one, and the marginal inclusion probabilities (d,)."""
+
+    members: tuple[Member, ...]
+    weights: np.ndarray
+    pip: np.ndarray
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Moments of every component at t rows: means, latent variances (k, t), noise and weights (k,)."""
+
+    means: np.ndarray
+    variances: np.ndarray
+    noises: np.ndarray
+    weights: np.ndarray
+
+    def mean(self) -> np.ndarray:
+        """Mixture mean (t,), A.4."""
+        return self.weights @ self.means
+
+    def variance(self, noise: bool = True) -> np.ndarray:
+        """Mixture variance (t,) of y, or of f where `noise` is false, A.4."""
+        within = self.variances + (self.noises[:, None] if noise else 0.0)
+        spread = (self.means - self.mean()) ** 2
+        return self.weights @ (within + spread)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The prior of the default method, on standardised data.
+
+    Sets: Beta-Binomial(a, b). Inverse lengthscales of a set: half-normal with one common scale, averaged over
+    `slab_scales`. log scale, log noise, log background: normal (mean, sd). `mean` is the variance of the constant.
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+    slab_scales: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8)
+    log_scale: tuple[float, float] = (0.5, 2.0)
+    log_noise: tuple[float, float] = (-2.0, 2.0)
+    log_background: tuple[float, float] = (-1.5, 1.5)
+    with_background: float = 0.5
+    mean: float = 1.0
+
+
+@dataclass(frozen=True)
+class PaperSettings:
+    """Constants of the paper's method with the values of its appendix B.1 and B.3."""
+
+    a: float = 1e-3
+    b: float = 1e-3
+    c: float = 1e-8
+    v: tuple[float, ...] = tuple(float(x) for x in 1e4 * 2.0 ** np.linspace(-np.log2(1000), np.log2(1000), 11))
+    rounds: int = 5
+    first_steps: int = 200
+    steps: int = 100
+    learning_rate: float | None = None  # None: 0.05 up to 10^4 rows, 0.01 beyond (B.1, B.3)
+    beta1: float = 0.9
+    beta2: float = 0.999
+    prune: float = 0.5  # epsilon; 0 switches pruning off
+    minibatch: float | int | None = None  # rows, or a fraction of n; None: n/4 up to 10^4 rows, 256 beyond
+    minibatch_kind: str = "nearest"  # or "uniform"
+    candidates: int = 10_000  # neighbours of a minibatch are sought among this many random rows
+    posterior: str = "zero-temperature"  # or "mean-field"
+    samples: int = 1  # S, of the reparameterisation gradient
+    predictive_samples: int = 100  # S*, of eq. 11
+    initial_sd: float = 2e-3
+    jitter: float = 1e-3
+    kappa: float = 0.1  # added to leave-one-out variances
+    loo_neighbours: int | None = None  # None: exact up to 10^4 rows, 64 beyond
+    predict_neighbours: int = 256
+    thin: int | None = 100  # trials of the multinomial thinning of weights; None keeps the weights
+    best_only: bool = False
+    collapse: bool = False
+    shared_first_round: bool = False

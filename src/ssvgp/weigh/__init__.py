@@ -1,0 +1,1 @@
+"""What a candidate set of inputs is worth."""

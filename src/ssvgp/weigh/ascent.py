@@ -1,0 +1,106 @@
+"""Quasi-Newton ascent whose accuracy is set in nats and whose curvature can be inherited.
+
+The search fits hundreds of sets that differ by one or two inputs from a set already fitted. BFGS started from the
+parent's mode and the parent's inverse Hessian needs a handful of evaluations where a cold start needs thirty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Summit:
+    """Where an ascent ended: z (q,), value, gradient (q,), inverse Hessian (q, q), evaluations spent."""
+
+    z: np.ndarray
+    value: float
+    gradient: np.ndarray
+    inverse_hessian: np.ndarray
+    evaluations: int
+
+
+def climb(
+    objective: Objective,
+    start: np.ndarray,
+    inverse_hessian: np.ndarray,
+    tolerance: float = 0.02,
+    most: int = 60,
+    longest_step: float = 1.5,
+) -> Summit:
+    """Maximise `objective` by BFGS until the gain still promised, 1/2 g' B g, is below `tolerance` nats."""
+    z, b = start.copy(), inverse_hessian.copy()
+    value, gradient = objective(z)
+    spent = 1
+    fresh = True  # the inherited curvature has not yet been tried along this path
+    while spent < most:
+        direction = b @ gradient
+        promised = 0.5 * float(gradient @ direction)
+        if promised < tolerance:
+            break
+        reach = np.abs(direction).max()
+        step = min(1.0, longest_step / reach)
+        found = _search_line(objective, z, value, gradient, direction, step, most - spent)
+        spent += found.evaluations
+        if not found.improved:
+            if fresh:
+                break
+            b, fresh = np.diag(np.full(z.size, 0.1)), True  # curvature went stale: start it again
+            continue
+        change, bend = found.z - z, gradient - found.gradient
+        b = _bfgs(b, change, bend)
+        gain = found.value - value
+        z, value, gradient, fresh = found.z, found.value, found.gradient, False
+        if gain < 0.1 * tolerance:
+            break
+    return Summit(z, value, gradient, b, spent)
+
+
+@dataclass(frozen=True)
+class _Found:
+    z: np.ndarray
+    value: float
+    gradient: np.ndarray
+    evaluations: int
+    improved: bool
+
+
+def _search_line(
+    objective: Objective,
+    z: np.ndarray,
+    value: float,
+    gradient: np.ndarray,
+    direction: np.ndarray,
+    step: float,
+    most: int,
+) -> _Found:
+    """Backtrack by quadratic interpolation until the value rises by a hundredth of what the slope promises."""
+    slope = float(gradient @ direction)
+    for trial in range(1, min(most, 12) + 1):
+        here = z + step * direction
+        new_value, new_gradient = objective(here)
+        if np.isfinite(new_value) and new_value >= value + 0.01 * step * slope:
+            return _Found(here, new_value, new_gradient, trial, True)
+        if np.isfinite(new_value):
+            curve = value + step * slope - new_value  # > 0: how far below the tangent
+            step *= float(np.clip(0.5 * step * slope / curve, 0.1, 0.5))
+        else:
+            step *= 0.1
+    return _Found(z, value, gradient, min(most, 12), False)
+
+
+def _bfgs(b: np.ndarray, change: np.ndarray, bend: np.ndarray) -> np.ndarray:
+    """Update of the inverse Hessian of minus the objective; skipped where the path curves the wrong way."""
+    curvature = float(change @ bend)
+    if curvature <= 1e-10 * float(np.sqrt((change @ change) * (bend @ bend))):
+        return b
+    rho = 1.0 / curvature
+    along = b @ bend
+    scale = rho * (1.0 + rho * float(bend @ along))
+    cross = rho * np.outer(change, along)
+    return b + scale * np.outer(change, change) - cross - cross.T

@@ -1,0 +1,232 @@
+"""What a set of inputs is worth: log p(y | S) p(S), by Laplace in the logs of all parameters.
+
+theta has a half-normal slab with a common scale that is averaged over, so adding an input costs nats that the
+likelihood must repay; sets have a Beta-Binomial prior, which corrects for the number of inputs looked at. All is
+done in z = (log theta, log scale, log noise, log background). In log theta the posterior has an inner mode even where
+the likelihood is highest at theta = 0: there ordinary Laplace in theta fails, and Laplace in log theta is wrong by the
+constant factor exp(-1/2) sqrt(2) = 0.86, which `refine` then removes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import betaln, logsumexp
+
+from ssvgp.gp.kernels import Kernel
+from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, state
+from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
+from ssvgp.records import Parameters, Prior
+from ssvgp.weigh.ascent import Summit, climb
+
+LOG_LIMIT = 18.0  # |log parameter| beyond this is noise-free or unscaled data; keeps exp() finite
+HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that are modelled jointly: X (m, d), y (m,), and X X' / d (m, m) where a background may be asked for."""
+
+    X: np.ndarray
+    y: np.ndarray
+    gram: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data in blocks that are independent given the parameters (one block: exact), the kernel and the prior."""
+
+    blocks: tuple[Block, ...]
+    kernel: Kernel
+    prior: Prior
+
+    @property
+    def d(self) -> int:
+        return self.blocks[0].X.shape[1]
+
+    @property
+    def n(self) -> int:
+        return sum(block.y.shape[0] for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A set of inputs (sorted) with or without background, under a named kernel."""
+
+    active: tuple[int, ...]
+    background: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.active)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A candidate at its posterior mode with its log evidence, prior over sets included.
+
+    `root` has root root' = posterior covariance of z in the Laplace approximation, `log_volume` is log |root|.
+    `exact_curvature` says whether they came from the Hessian or from what the ascent picked up on its way.
+    """
+
+    candidate: Candidate
+    summit: Summit
+    root: np.ndarray
+    log_evidence: float
+    log_volume: float
+    exact_curvature: bool
+    evaluations: int
+
+
+def log_set_prior(size: int, d: int, prior: Prior) -> float:
+    """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
+    return float(betaln(prior.a + size, prior.b + d - size) - betaln(prior.a, prior.b))
+
+
+def unpack(z: np.ndarray, size: int, background: bool, mean: float) -> Parameters:
+    """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
+    values = np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))
+    scale = float(values[size]) if size else 0.0
+    noise = float(values[size + 1]) if size else float(values[0])
+    return Parameters(values[:size], scale, noise, float(values[-1]) if background else 0.0, mean)
+
+
+def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
+    """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
+    scales = np.asarray(prior.slab_scales)
+    each = theta.size * (HALF_LOG_2_OVER_PI - np.log(scales)) - 0.5 * float(theta @ theta) / scales**2
+    total = float(logsumexp(each))
+    share = np.exp(each - total)
+    return total - float(np.log(scales.size)), -theta * float(share @ scales**-2.0), share
+
+
+def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
+    """log p(z) with the Jacobian of log theta, and its gradient (q,)."""
+    size = candidate.size
+    theta = np.exp(np.clip(z[:size], -LOG_LIMIT, LOG_LIMIT))
+    slab, slope, _ = log_slab(theta, prior)
+    means, sds = _normal_priors(candidate, prior)
+    standard = (z[size:] - means) / sds
+    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard)
+    value -= float(np.log(sds).sum()) + 0.5 * standard.size * LOG_2PI
+    return value, np.concatenate([theta * slope + 1.0, -standard / sds])
+
+
+def _normal_priors(candidate: Candidate, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
+    rows = [prior.log_scale] if candidate.size else []
+    rows.append(prior.log_noise)
+    if candidate.background:
+        rows.append(prior.log_background)
+    table = np.asarray(rows)
+    return table[:, 0], table[:, 1]
+
+
+def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
+    active = list(candidate.active)
+    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.gram) for b in problem.blocks]
+    size = candidate.size
+
+    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, total = log_prior(z, candidate, problem.prior)
+        parameters = unpack(z, size, candidate.background, problem.prior.mean)
+        try:
+            for rows, y, gram in parts:
+                at = gradient(problem.kernel, rows, y, parameters, gram)
+                value += at.value
+                total[:size] += at.theta * parameters.theta
+                if size:
+                    total[size] += at.log_scale
+                total[size + 1 if size else 0] += at.log_noise
+                if candidate.background:
+                    total[-1] += at.log_background
+        except NotPositiveDefiniteError:
+            return -np.inf, total
+        return value, total
+
+    return objective
+
+
+def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> float:
+    """log p(y, z | S) alone, a third of the cost of its gradient."""
+    parameters = unpack(z, candidate.size, candidate.background, problem.prior.mean)
+    value = log_prior(z, candidate, problem.prior)[0]
+    active = list(candidate.active)
+    try:
+        for block in problem.blocks:
+            value += log_likelihood(problem.kernel, block.X[:, active], block.y, parameters, block.gram)
+    except NotPositiveDefiniteError:
+        return -np.inf
+    return value
+
+
+def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
+    """The factored process of every block at the mode of a fit."""
+    parameters = mode(problem, fit)
+    active = list(fit.candidate.active)
+    return [
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.gram, floor=floor) for b in problem.blocks
+    ]
+
+
+def mode(problem: Problem, fit: Fit) -> Parameters:
+    """The parameters at the mode of a fit."""
+    return unpack(fit.summit.z, fit.candidate.size, fit.candidate.background, problem.prior.mean)
+
+
+def log_model_prior(candidate: Candidate, problem: Problem) -> float:
+    """log prior of the set and of having a background or not."""
+    share = problem.prior.with_background
+    background = float(np.log(share if candidate.background else 1.0 - share)) if 0.0 < share < 1.0 else 0.0
+    return log_set_prior(candidate.size, problem.d, problem.prior) + background
+
+
+def _assemble(problem: Problem, candidate: Candidate, summit: Summit, hessian: np.ndarray | None) -> Fit:
+    """Laplace: log p(y, z^) + q/2 log 2 pi - 1/2 log |H|."""
+    if hessian is None:
+        root, log_det_covariance = symmetric_square_root_inverse(summit.inverse_hessian, 1e-6)
+        # R R' = B^-1 for the inverse Hessian B: turn it into a root of B itself
+        covariance_root = summit.inverse_hessian @ root
+        log_determinant = -log_det_covariance
+    else:
+        covariance_root, log_determinant = symmetric_square_root_inverse(hessian, 0.05)
+    evidence = summit.value + 0.5 * summit.z.size * LOG_2PI - 0.5 * log_determinant
+    evidence += log_model_prior(candidate, problem)
+    volume = -0.5 * log_determinant
+    return Fit(candidate, summit, covariance_root, evidence, volume, hessian is not None, summit.evaluations)
+
+
+def fit(
+    problem: Problem,
+    candidate: Candidate,
+    start: np.ndarray,
+    inverse_hessian: np.ndarray | None = None,
+    tolerance: float = 0.02,
+) -> Fit:
+    """Climb to the posterior mode of a candidate and price it with the curvature met on the way."""
+    if inverse_hessian is None:
+        inverse_hessian = np.diag(np.full(start.size, 0.2))
+    summit = climb(log_joint(problem, candidate), start, inverse_hessian, tolerance)
+    return _assemble(problem, candidate, summit, None)
+
+
+def with_curvature(problem: Problem, found: Fit, step: float = 1e-3) -> Fit:
+    """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
+    objective = log_joint(problem, found.candidate)
+    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 1e-3, 20)
+    q = summit.z.size
+    hessian = np.empty((q, q))
+    for i in range(q):
+        moved = summit.z.copy()
+        moved[i] += step
+        hessian[i] = (summit.gradient - objective(moved)[1]) / step
+    hessian = 0.5 * (hessian + hessian.T)
+    better = _assemble(problem, found.candidate, summit, hessian)
+    covariance = better.root @ better.root.T
+    return replace(
+        better,
+        summit=replace(summit, inverse_hessian=covariance),
+        evaluations=found.evaluations + summit.evaluations + q,
+    )

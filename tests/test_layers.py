@@ -1,0 +1,162 @@
+"""The layout is a rule: imports point down only, and factorisations have one home."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "ssvgp"
+
+# Rank by first name below the package. A part may import those of lower rank and itself, nothing else.
+RANK = {
+    "records": 0,
+    "data": 1,
+    "gp": 1,
+    "propose": 2,
+    "weigh": 2,
+    "ensemble": 3,
+    "estimator": 4,
+    "store": 5,
+    "show": 5,
+    "cli": 6,
+    "peers": 6,
+    # The edges of the package: its public names, its demo, and `python -m ssvgp`.
+    "__init__": 7,
+    "demo": 8,
+    "__main__": 8,
+}
+METHOD = {"propose", "weigh", "ensemble"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    """The first name below the package: `gp` for gp/linalg.py, `records` for records.py."""
+    return path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def absolute(node: ast.ImportFrom, path: Path) -> str:
+    """The dotted name that a `from ... import` reads, with leading dots resolved."""
+    if not node.level:
+        return node.module or ""
+    package = ("ssvgp", *path.relative_to(PACKAGE).parts[:-1])
+    base = package[: len(package) - node.level + 1]
+    return ".".join((*base, node.module) if node.module else base)
+
+
+def imported(tree: ast.AST, path: Path) -> set[str]:
+    """Every dotted name that a file imports; `from a import b` counts as a.b, since b may be a module."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{absolute(node, path)}.{alias.name}" for alias in node.names}
+    return names
+
+
+def parts_imported(tree: ast.AST, path: Path) -> set[str]:
+    """The parts of the package that a file imports; names from the package itself count as `__init__`."""
+    found = set()
+    for name in imported(tree, path):
+        root, *rest = name.split(".")
+        if root == "ssvgp":
+            found.add(rest[0] if rest and rest[0] in RANK else "__init__")
+    return found
+
+
+def uses_linalg(tree: ast.AST, path: Path) -> bool:
+    """Whether a file reaches numpy.linalg or scipy.linalg, by import or by attribute."""
+    if any(name.startswith(("numpy.linalg", "scipy.linalg")) for name in imported(tree, path)):
+        return True
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "linalg"
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"np", "numpy", "scipy"}
+        for node in ast.walk(tree)
+    )
+
+
+def read(path: Path) -> ast.AST:
+    return ast.parse(path.read_text(), filename=str(path))
+
+
+def label(path: Path) -> str:
+    return str(path.relative_to(PACKAGE))
+
+
+def faults(tree: ast.AST, path: Path) -> list[str]:
+    """The parts that a file imports against the rule."""
+    own = part_of(path)
+    others = sorted(parts_imported(tree, path) - {own})
+    return [other for other in others if RANK[other] >= RANK[own] or other == "peers"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=label)
+def test_every_part_has_a_layer(path: Path) -> None:
+    assert part_of(path) in RANK, f"give {part_of(path)!r} a rank in {Path(__file__).name}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=label)
+def test_imports_point_down_only(path: Path) -> None:
+    if part_of(path) in RANK:
+        wrong = faults(read(path), path)
+        assert not wrong, f"{label(path)} imports {wrong}, which lie beside or above it"
+
+
+@pytest.mark.parametrize("path", FILES, ids=label)
+def test_factorisations_have_one_home(path: Path) -> None:
+    if path != PACKAGE / "gp" / "linalg.py":
+        assert not uses_linalg(read(path), path), f"{label(path)} must call gp/linalg.py instead"
+
+
+def test_kernels_never_factor_a_matrix() -> None:
+    for path in (path for path in FILES if path == PACKAGE / "gp" / "kernels.py"):
+        assert not any("gp.linalg" in name for name in imported(read(path), path))
+
+
+def test_the_prior_never_sees_the_data() -> None:
+    for path in (path for path in FILES if path == PACKAGE / "propose" / "spike_slab.py"):
+        names = {node.arg for node in ast.walk(read(path)) if isinstance(node, ast.arg)}
+        assert not names & {"X", "y"}
+
+
+def test_store_and_show_run_no_method_code() -> None:
+    for path in (path for path in FILES if part_of(path) in {"store", "show"}):
+        assert not parts_imported(read(path), path) & METHOD, label(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "wrong"),
+    [
+        ("gp/likelihood.py", "from ssvgp.propose import screen", ["propose"]),
+        ("gp/likelihood.py", "from ..weigh.loo import exact", ["weigh"]),
+        ("propose/search.py", "from ..weigh import evidence", ["weigh"]),
+        ("data.py", "from .estimator import SSVGPRegressor", ["estimator"]),
+        ("store.py", "import ssvgp.show", ["show"]),
+        ("demo.py", "from ssvgp.peers import lasso", ["peers"]),
+        ("gp/kernels.py", "from ssvgp import SSVGPRegressor", ["__init__"]),
+        ("gp/predict.py", "from . import linalg\nfrom ..records import Train", []),
+        ("estimator.py", "from ssvgp.ensemble import fit\nimport numpy", []),
+        ("demo.py", "from ssvgp import SSVGPRegressor", []),
+    ],
+)
+def test_the_rule_tells_right_from_wrong(file: str, line: str, wrong: list[str]) -> None:
+    assert faults(ast.parse(line), PACKAGE / file) == wrong
+
+
+@pytest.mark.parametrize(
+    ("line", "used"),
+    [
+        ("import numpy as np\nnp.linalg.norm(1)", True),
+        ("from scipy import linalg", True),
+        ("import scipy.linalg", True),
+        ("from numpy.linalg import solve", True),
+        ("from ssvgp.gp import linalg\nlinalg.factor(1)", False),
+        ("from scipy.special import ndtr", False),
+    ],
+)
+def test_the_home_of_factorisations_is_watched(line: str, used: bool) -> None:
+    assert uses_linalg(ast.parse(line), PACKAGE / "data.py") is used
