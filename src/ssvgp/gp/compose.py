@@ -33,8 +33,9 @@ class _PairEvaluation:
         return first.pullback(weights * self.through[0]) + second.pullback(weights * self.through[1])
 
     def slopes(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        first, second = self.parts
-        return first.slopes(weights * self.through[0], columns) + second.slopes(weights * self.through[1], columns)
+        parts = zip(self.parts, self.through, strict=True)
+        first, second = (part.slopes(weights * through, columns) for part, through in parts)
+        return first + second
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Sum:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.share < 1.0:
-            raise ValueError(f"the share of the first kernel of a sum lies between 0 and 1, but is {self.share!r}")
+            raise ValueError(f"the share of a sum's first kernel lies between 0 and 1, but is {self.share!r}")
         object.__setattr__(self, "name", f"{self.first.name}+{self.second.name}")
         object.__setattr__(self, "local", self.first.local and self.second.local)
 
@@ -58,7 +59,8 @@ class Sum:
         return self.share * first + (1.0 - self.share) * second
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self.share * self.first.diagonal(rows, theta) + (1.0 - self.share) * self.second.diagonal(rows, theta)
+        first, second = self.first.diagonal(rows, theta), self.second.diagonal(rows, theta)
+        return self.share * first + (1.0 - self.share) * second
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
         first, second = self.first.evaluate(rows, theta, floor), self.second.evaluate(rows, theta, floor)
@@ -108,7 +110,8 @@ def kernel_named(kernel: str | Kernel) -> Kernel:
     if not isinstance(kernel, str):
         if isinstance(kernel, Kernel):
             return kernel
-        raise TypeError(f"a kernel is a name or an object with matrix, diagonal and evaluate; got {type(kernel).__name__}")
+        wanted = "a name or an object with name, local, matrix, diagonal and evaluate"
+        raise TypeError(f"a kernel is {wanted}; got {type(kernel).__name__}")
     if "+" in kernel:
         first, rest = kernel.split("+", 1)
         return Sum(kernel_named(first.strip()), kernel_named(rest.strip()))
@@ -116,5 +119,6 @@ def kernel_named(kernel: str | Kernel) -> Kernel:
         first, rest = kernel.split("*", 1)
         return Product(kernel_named(first.strip()), kernel_named(rest.strip()))
     if kernel not in KERNELS:
-        raise ValueError(f"unknown kernel {kernel!r}; known names: {', '.join(KERNELS)}, and sums and products of them")
+        known = f"{', '.join(KERNELS)}, and sums (+) and products (*) of them"
+        raise ValueError(f"unknown kernel {kernel!r}; known names: {known}")
     return KERNELS[kernel]()

@@ -1,9 +1,9 @@
 """Covariance functions of (x, x', theta): profiles of a scaled geometry, and their sums and products.
 
 Every kernel here has unit scale; the scale tau of the paper (eq. 3) multiplies it in `likelihood`. Each is a
-function g(M) of M = sum_j theta_j^2 M_j(x, x'), where M_j is the squared difference (stationary kernels), the product
-(linear, polynomial) or the squared sine of the difference (periodic) of one input. All are therefore even in theta,
-as appendix A.1 wants, and all their gradients follow from
+function g(M) of M = sum_j theta_j^2 M_j(x, x'), where M_j is the squared difference (stationary kernels), the
+product (linear, polynomial) or the squared sine of the difference (periodic) of one input. All are therefore
+even in theta, as appendix A.1 wants, and all their gradients follow from
 
     d <G, C> / d theta_j^2 = <G * g'(M), M_j>,
 
@@ -24,7 +24,8 @@ Profile = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
 class Evaluation(Protocol):
     """A kernel matrix C (n, n) at one theta together with its derivatives."""
 
-    matrix: np.ndarray
+    @property
+    def matrix(self) -> np.ndarray: ...
 
     def pullback(self, weights: np.ndarray) -> np.ndarray:
         """d <weights, C> / d theta (p,) for symmetric weights (n, n)."""
@@ -39,8 +40,11 @@ class Evaluation(Protocol):
 class Kernel(Protocol):
     """A covariance function with unit scale; `local` says that it falls with ||theta * (x - x')||."""
 
-    name: str
-    local: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def local(self) -> bool: ...
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """C (a, b) between the rows of left (a, p) and right (b, p)."""
@@ -51,11 +55,11 @@ class Kernel(Protocol):
         ...
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        """C (n, n) with derivatives; `floor` bounds M from below in g', for profiles that are not smooth at 0."""
+        """C (n, n) with derivatives; `floor` bounds M from below in g' where it is not smooth at 0."""
         ...
 
 
-# --- geometries: how M_j looks at a pair of rows -------------------------------------------------------------------
+# --- geometries: how M_j looks at a pair of rows ------------------------------------------------------------
 
 
 def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -95,7 +99,7 @@ class _Pointwise:
         return self.contract(weights * self.derivative, columns)
 
 
-# --- stationary kernels: k = h(r^2), r^2 = ||theta * (x - x')||^2 (eq. 3) ---------------------------------------
+# --- stationary kernels: k = h(r^2), r^2 = ||theta * (x - x')||^2 (eq. 3) -----------------------------------
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,10 @@ class Stationary:
     local: bool = True
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self.profile(_squared_distance(left * theta, right * theta), 0.0)[0]
+        m = _squared_distance(left * theta, right * theta)
+        if left is right:
+            m.flat[:: m.shape[0] + 1] = 0.0  # as in `evaluate`
+        return self.profile(m, 0.0)[0]
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
@@ -128,7 +135,8 @@ def _se(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
 def _matern12(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
     r = np.sqrt(m)
     value = np.exp(-r)
-    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: any finite number gives the right 0.
+    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: any finite number gives the
+    # right 0.
     return value, -0.5 * value / np.maximum(r, max(np.sqrt(floor), 1e-10))
 
 
@@ -184,7 +192,7 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
     return Stationary("rq", _RationalProfile(float(shape)))
 
 
-# --- kernels of the inner product ---------------------------------------------------------------------------------
+# --- kernels of the inner product ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -198,7 +206,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         if self.degree < 1 or int(self.degree) != self.degree:
-            raise ValueError(f"the degree of a polynomial kernel is a whole number from 1 up, not {self.degree!r}")
+            raise ValueError(f"the degree of a polynomial is a whole number from 1 up, not {self.degree!r}")
         if self.offset < 0:
             raise ValueError(f"the offset of a polynomial kernel may not be negative, but is {self.offset!r}")
 
@@ -220,15 +228,15 @@ def linear() -> Polynomial:
     return Polynomial(degree=1, offset=0.0, name="linear")
 
 
-# --- periodic ------------------------------------------------------------------------------------------------------
+# --- periodic -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Periodic:
     """A stationary kernel of sin(pi (x_j - x'_j) / period) in place of the difference.
 
-    `period` is in units of the standardised inputs. sin^2(pi u / period) is the squared distance of the points
-    (cos, sin)(2 pi x / period) / 2 on a circle, so all sums over pairs stay matrix products.
+    `period` is in units of the standardised inputs. sin^2(pi u / period) is the squared distance of the
+    points (cos, sin)(2 pi x / period) / 2 on a circle, so all sums over pairs stay matrix products.
     """
 
     inner: Stationary = field(default_factory=squared_exponential)
@@ -249,7 +257,8 @@ class Periodic:
         return both[: columns.shape[1]] + both[columns.shape[1] :]
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self.inner.matrix(self._circle(left), self._circle(right), np.tile(theta, 2))
+        circle = self._circle(left)
+        return self.inner.matrix(circle, circle if right is left else self._circle(right), np.tile(theta, 2))
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])

@@ -34,7 +34,7 @@ class Gradient:
 
 @dataclass(frozen=True)
 class State:
-    """All that later stages ask of a fitted process: alpha (n,), Kt^-1 (n, n), the sparse kernel and log p."""
+    """What later stages ask of a fitted process: alpha (n,), Kt^-1 (n, n), the sparse kernel and log p."""
 
     value: float
     alpha: np.ndarray

@@ -1,8 +1,8 @@
 """The only home of factorisations: jitter policy, log-determinant, inverse, solves.
 
 Every covariance matrix of the package passes through `factor`. A matrix that is not numerically positive
-definite is repaired by adding a growing multiple of its mean diagonal to the diagonal; what was added is kept in
-`Factor.jitter`, so that a caller can report it.
+definite is repaired by adding a growing multiple of its mean diagonal to the diagonal; what was added is kept
+in `Factor.jitter`, so that a caller can report it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Factor:
         """K^-1 as a full symmetric matrix (n, n). Cost n^3 / 1.5."""
         inverse, info = lapack.dpotri(self.lower, lower=1)
         _check(info, "invert")
-        # potri fills the lower triangle only and `factor` left zeros above it, so adding the transpose completes
-        # it, with the diagonal counted twice.
+        # potri fills the lower triangle only and `factor` left zeros above it, so adding the transpose
+        # completes it, with the diagonal counted twice.
         inverse = inverse + inverse.T
         inverse.flat[:: inverse.shape[0] + 1] *= 0.5
         return inverse
@@ -75,20 +75,46 @@ def factor(covariance: np.ndarray) -> Factor:
             return Factor(lower, jitter * size)
         jitter *= 10.0
     raise NotPositiveDefiniteError(
-        f"a covariance matrix of {covariance.shape[0]} rows is not positive definite even with {LAST_JITTER:g} of its"
-        " mean diagonal added; the kernel is probably not a valid covariance function"
+        f"a covariance matrix of {covariance.shape[0]} rows is not positive definite even with"
+        f" {LAST_JITTER:g} of its mean diagonal added; the kernel is probably not a valid covariance function"
     )
 
 
 def symmetric_square_root_inverse(hessian: np.ndarray, floor: float) -> tuple[np.ndarray, float]:
     """R with R R' = H^-1 and log |H|, for a symmetric H (q, q) whose eigenvalues are raised to `floor`.
 
-    Used for the Laplace approximation, where a curvature below the floor means a direction that data and prior
-    leave open.
+    Used for the Laplace approximation, where a curvature below the floor means a direction that data and
+    prior leave open.
     """
     values, vectors = np.linalg.eigh(0.5 * (hessian + hessian.T))
     values = np.maximum(values, floor)
     return vectors / np.sqrt(values), float(np.log(values).sum())
+
+
+def symmetric_square_root(covariance: np.ndarray) -> np.ndarray:
+    """R = R' with R R = K (t, t) for a positive semi-definite K that may be singular.
+
+    Unlike a Cholesky factor it needs no jitter, and depends continuously on K where K is singular.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+
+
+def half_solve_each(covariances: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """L_b^-1 right_b (t, m, c) for covariances (t, m, m) and right-hand sides (t, m, c). Cost t m^3 / 3.
+
+    All are factored in one call; where one of them needs jitter, each is repaired on its own.
+    """
+    try:
+        lowers = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        lowers = np.stack([factor(covariance).lower for covariance in covariances])
+    out = np.empty(right.shape)
+    for b, lower in enumerate(lowers):
+        # L in rows is L' in columns, as LAPACK reads it: an upper triangle, solved transposed, needs no copy
+        out[b], info = lapack.dtrtrs(lower.T, right[b], lower=0, trans=1)
+        _check(info, "solve")
+    return out
 
 
 def solve_least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ def _nearest_by_products(reference: np.ndarray, query: np.ndarray, m: int) -> np
 
 
 def block(scaled: np.ndarray, centre: int, m: int) -> np.ndarray:
-    """A row and its m - 1 nearest neighbours (section 3.2): indices (m,) into scaled (n, p), the centre first."""
+    """A row and its m - 1 nearest (section 3.2): indices (m,) into scaled (n, p), the centre first."""
     difference = scaled - scaled[centre]
     distance = np.einsum("ij,ij->i", difference, difference)
     distance[centre] = -1.0

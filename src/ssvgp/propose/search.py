@@ -21,7 +21,8 @@ class SearchSettings:
     reach: float = 5.0  # sets this close to the best are expanded and weighed
     slack: float = 3.0  # how far an estimate may err low before its set is passed over
     width: int = 4  # single additions tried at each step of growth
-    pair_width: int = 12
+    pair_width: int = 300  # pairs of inputs looked at when no single input helps
+    pair_rows: int = 150
     pair_fits: int = 3
     most_expanded: int = 10
     most_pair_inputs: int = 3000
@@ -97,8 +98,10 @@ def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settin
     order, _ = rank(scores, current.candidate)
     columns = np.sort(order[: settings.most_pair_inputs])
     best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)
-    probes = ledger.probe_all(current, [add(current.candidate, pair) for pair in best])
-    return _best_above(ledger.visit_all(probes[: settings.pair_fits]), current)
+    options = [add(current.candidate, pair) for pair in best]
+    values = ledger.bold_values(current, options, settings.pair_rows)
+    finalists = [options[i] for i in np.argsort(-values, kind="stable")[: settings.pair_fits]]
+    return _best_above(ledger.visit_all(ledger.probe_all(current, finalists)), current)
 
 
 def _best_above(fits: Sequence[Fit], current: Fit) -> Fit | None:

@@ -1,0 +1,61 @@
+"""a-CAVI over the grid of spike precisions v (section 4), members in parallel."""
+
+from __future__ import annotations
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from ssvgp.gp.kernels import Kernel
+from ssvgp.propose import acavi
+from ssvgp.propose.acavi import Callback, Family, Fit, PointMass, Walk
+from ssvgp.propose.meanfield import MeanField
+from ssvgp.propose.spike_slab import SpikeSlab
+from ssvgp.records import PaperSettings, Train
+
+
+def family_of(settings: PaperSettings) -> Family:
+    """The form of q(theta) that the settings name."""
+    if settings.posterior == "zero-temperature":
+        return PointMass()
+    if settings.posterior == "mean-field":
+        return MeanField(settings.samples, settings.initial_sd)
+    raise ValueError(f"posterior is 'zero-temperature' or 'mean-field', not {settings.posterior!r}")
+
+
+def prior_at(settings: PaperSettings, v: float) -> SpikeSlab:
+    """The prior of the settings at one spike precision."""
+    return SpikeSlab(v, settings.c, settings.a, settings.b)
+
+
+def grid(
+    train: Train,
+    kernel: Kernel,
+    settings: PaperSettings,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    callback: Callback | None = None,
+) -> tuple[Fit, ...]:
+    """One fit for each v of the settings, in their order; each has a generator of its own.
+
+    With `shared_first_round` the steps of the first round are taken once: there lambda = 1, and v enters through the
+    slab precision c v alone, which is next to nothing. BLAS runs on one thread, because more of them slow
+    matrices of this size down, and so that results do not depend on their number.
+    """
+    family = family_of(settings)
+    first, *children = rng.spawn(1 + len(settings.v))
+    with threadpool_limits(limits=1):
+        start = _first_round(train, kernel, family, settings, first) if settings.shared_first_round else None
+        jobs = (
+            delayed(acavi.run)(train, kernel, family, prior_at(settings, v), settings, child, callback, start)
+            for v, child in zip(settings.v, children, strict=True)
+        )
+        return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(jobs))
+
+
+def _first_round(
+    train: Train, kernel: Kernel, family: Family, settings: PaperSettings, rng: np.random.Generator
+) -> Walk:
+    middle = prior_at(settings, float(np.median(settings.v)))
+    walk = acavi.begin(family, train.d)
+    return acavi.advance(walk, train, kernel, family, middle, settings, settings.first_steps, rng)

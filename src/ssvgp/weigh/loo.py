@@ -1,0 +1,110 @@
+"""Leave-one-out predictive density of a member (A.3): exact, truncated to neighbours, on all rows or a sample.
+
+The parameters of the member stay as they were fitted on all rows; only y_i is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.gp.likelihood import LOG_2PI, covariance, state
+from ssvgp.gp.linalg import factor
+from ssvgp.gp.neighbours import nearest
+from ssvgp.records import Member, Train
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Mean, variance (noise and kappa included) and log density at the r rows left out in turn, of n in all."""
+
+    rows: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+    log_density: np.ndarray
+    n: int
+
+    @property
+    def total(self) -> float:
+        """The log density of all n rows: a sum over all, or n times the mean over a sample."""
+        return self.n * float(self.log_density.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of `total` from sampling rows without replacement: zero where all rows were scored."""
+        r = self.rows.size
+        if r >= self.n:
+            return 0.0
+        if r < 2:
+            return float("inf")
+        return self.n * float(self.log_density.std(ddof=1)) * float(np.sqrt((1.0 - r / self.n) / r))
+
+
+def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
+    """All n rows from one factorisation: mean_i = y_i - alpha_i / P_ii, variance_i = 1 / P_ii, P = Kt^-1.
+
+    kappa is added to the variances (A.3). Cost n^3.
+    """
+    at = state(member.kernel, train.X[:, member.active], train.y, member.parameters, _gram(train, member))
+    variance = 1.0 / np.diagonal(at.precision)
+    return _scored(train, np.arange(train.n), train.y - at.alpha * variance, variance + kappa)
+
+
+def truncated(
+    train: Train, member: Member, neighbours: int, kappa: float = 0.0, rows: np.ndarray | None = None
+) -> LeaveOneOut:
+    """The given rows (r,), or all, each predicted from its nearest rows in ||theta * (x - x')|| (section 4.2).
+
+    With n - 1 neighbours this is `exact`. Cost r times (neighbours^3 + the search).
+    """
+    rows = np.arange(train.n) if rows is None else np.asarray(rows)
+    active = train.X[:, member.active]
+    scaled = active * member.parameters.theta
+    near = _others(nearest(scaled, scaled[rows], min(neighbours + 1, train.n)), rows)
+    mean, variance = np.empty(rows.size), np.empty(rows.size)
+    for index, row in enumerate(rows):
+        block = np.append(near[index], row)
+        mean[index], variance[index] = _last_given_others(train, member, active, block)
+    return _scored(train, rows, mean, variance + kappa)
+
+
+def sample_rows(n: int, count: int, rng: np.random.Generator) -> np.ndarray:
+    """A random sample of row numbers (min(count, n),), sorted, to score members on the same rows."""
+    return np.sort(rng.choice(n, min(count, n), replace=False))
+
+
+def _others(near: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Neighbours (r, m) out of the m + 1 found, without the row itself.
+
+    Among ties a row may be missing from its own list; then the farthest one goes.
+    """
+    itself = near == rows[:, None]
+    itself[~itself.any(axis=1), -1] = True
+    return near[~itself].reshape(rows.size, near.shape[1] - 1)
+
+
+def _last_given_others(train: Train, member: Member, active: np.ndarray, block: np.ndarray) -> tuple[float, float]:
+    """Mean and variance of the last row of the block given the others.
+
+    With L the Cholesky factor, y_last = L_last (L^-1 y) holds term by term: its own term is what is not predicted.
+    """
+    rows = active[block]
+    sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
+    gram = None
+    if member.parameters.background:
+        dense = train.X[block]
+        gram = dense @ dense.T / train.d
+    chol = factor(covariance(sparse, member.parameters, gram))
+    y = train.y[block]
+    own = float(chol.lower[-1, -1])
+    return float(y[-1] - own * chol.half_solve(y)[-1]), own * own
+
+
+def _gram(train: Train, member: Member) -> np.ndarray | None:
+    return train.X @ train.X.T / train.d if member.parameters.background else None
+
+
+def _scored(train: Train, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> LeaveOneOut:
+    log_density = -0.5 * (LOG_2PI + np.log(variance) + (train.y[rows] - mean) ** 2 / variance)
+    return LeaveOneOut(rows, mean, variance, log_density, train.n)

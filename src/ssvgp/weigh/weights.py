@@ -1,0 +1,68 @@
+"""Weights of members from their scores, and what follows from weights: thinning, collapsing, marginal PIPs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import softmax
+
+from ssvgp.records import Member
+
+
+def score_weights(log_scores: np.ndarray) -> np.ndarray:
+    """Weights (k,) in proportion to exp(log score), for scores such as log evidence or log density."""
+    return softmax(np.asarray(log_scores, dtype=float))
+
+
+def pseudo_bma(log_density: np.ndarray) -> np.ndarray:
+    """Weights (k,) in proportion to the leave-one-out density of all rows, from log densities (k, n) (section 4.2)."""
+    return score_weights(log_density.sum(axis=1))
+
+
+def stacking(log_density: np.ndarray, tolerance: float = 1e-8, most: int = 20_000) -> np.ndarray:
+    """Weights (k,) that maximise the mean log of the mixed leave-one-out density (Yao et al. 2018).
+
+    log_density is (k, n). The problem is convex; w_k <- w_k g_k with g_k = mean_i p_ik / sum_l w_l p_il never
+    lowers the mean, and log max_k g_k bounds what is left to gain: that is the stopping rule.
+    """
+    density = np.exp(log_density - log_density.max(axis=0))
+    weights = np.full(density.shape[0], 1.0 / density.shape[0])
+    for _ in range(most):
+        gain = (density / (weights @ density)).mean(axis=1)
+        weights = weights * gain
+        if np.log(gain.max()) <= tolerance:
+            break
+    return weights / weights.sum()
+
+
+def best_only(log_scores: np.ndarray) -> np.ndarray:
+    """All weight (k,) on the member with the best score; the first of equals."""
+    weights = np.zeros(len(log_scores))
+    weights[int(np.argmax(log_scores))] = 1.0
+    return weights
+
+
+def thin(weights: np.ndarray, trials: int, rng: np.random.Generator) -> np.ndarray:
+    """Weights (k,) replaced by multinomial frequencies: the same in expectation, many of them zero (section 4.2)."""
+    if trials < 1:
+        raise ValueError(f"thinning draws at least one trial, not {trials!r}")
+    return rng.multinomial(trials, weights / weights.sum()) / trials
+
+
+def marginal_pip(members: Sequence[Member], weights: np.ndarray, d: int) -> np.ndarray:
+    """Marginal inclusion probabilities (d,): sum_k w_k lambda_k (section 4)."""
+    pip = np.zeros(d)
+    for member, weight in zip(members, weights, strict=True):
+        pip[member.active] += weight * member.inclusion
+    return np.minimum(pip, 1.0)  # rounding only
+
+
+def collapse(members: Sequence[Member], log_scores: np.ndarray) -> np.ndarray:
+    """Numbers of the members to keep, ascending: of those with the same active set the one scored best (B.3)."""
+    best: dict[bytes, int] = {}
+    for index, member in enumerate(members):
+        key = np.sort(member.active).astype(np.int64).tobytes()
+        if key not in best or log_scores[index] > log_scores[best[key]]:
+            best[key] = index
+    return np.array(sorted(best.values()), dtype=int)
