@@ -29,29 +29,43 @@ def paper_ensemble(
 ) -> Ensemble:
     """The method of the paper on standardised data, from the grid over v to the weighted members.
 
-    With a mean-field posterior a fit is scored at its mean, and becomes S* members that share its weight (eq. 11).
+    With a mean-field posterior a fit is scored at its mean, and becomes S* members that share its weight
+    (eq. 11).
     """
     walking, collapsing, thinning, drawing = rng.spawn(4)
     fits = grid(train, kernel, settings, walking, n_jobs, callback)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     with threadpool_limits(limits=1):
-        kept = _kept(train, members, settings, collapsing)
-        scores = [leave_one_out(train, members[index], settings) for index in kept]
-    share = _shares(np.array([score.total for score in scores]), settings, thinning)
-    chosen = [(fits[index], members[index], w) for index, w in zip(kept, share, strict=True) if w > 0]
+        scores = _scores(train, members, settings, collapsing)
+    share = _shares(np.array([score.total for score in scores.values()]), settings, thinning)
+    chosen = [(fits[index], members[index], w) for index, w in zip(scores, share, strict=True) if w > 0]
     mixture = _mixture(chosen, kernel, settings, drawing)
     pip = weights.marginal_pip(mixture.members, mixture.weights, train.d)
-    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, kept, scores, share))
+    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, scores, share))
 
 
-def leave_one_out(train: Train, member: Member, settings: PaperSettings) -> LeaveOneOut:
-    """Leave-one-out density as the settings want it: exact to 10^4 rows, 64 neighbours beyond, unless told."""
-    neighbours = settings.loo_neighbours
-    if neighbours is None and train.n > MANY_ROWS:
-        neighbours = 64
+def leave_one_out(
+    train: Train, member: Member, settings: PaperSettings, rows: np.ndarray | None = None
+) -> LeaveOneOut:
+    """Leave-one-out density as the settings want it: exact to 10^4 rows, 64 neighbours beyond, unless told.
+
+    `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
+    """
+    if settings.kappa_place not in ("variance", "noise"):
+        raise ValueError(f"kappa_place is 'variance' or 'noise', not {settings.kappa_place!r}")
+    kappa = settings.kappa
+    if settings.kappa_place == "noise":
+        member, kappa = loo.with_more_noise(member, kappa), 0.0
+    neighbours = _loo_neighbours(train, settings)
     if neighbours is None:
-        return loo.exact(train, member, settings.kappa)
-    return loo.truncated(train, member, neighbours, settings.kappa)
+        return loo.exact(train, member, kappa)
+    return loo.truncated(train, member, neighbours, kappa, rows)
+
+
+def _loo_neighbours(train: Train, settings: PaperSettings) -> int | None:
+    if settings.loo_neighbours is not None:
+        return settings.loo_neighbours
+    return 64 if train.n > MANY_ROWS else None
 
 
 @dataclass(frozen=True)
@@ -64,19 +78,24 @@ def _at_centre(fit: Fit, kernel: Kernel) -> Member:
     return Member(fit.active, fit.parameters, kernel, fit.inclusion[fit.active])
 
 
-def _kept(
+def _scores(
     train: Train, members: tuple[Member, ...], settings: PaperSettings, rng: np.random.Generator
-) -> np.ndarray:
-    """Numbers of the members that go on: all, or the best of each active set on a sample of rows (B.3)."""
-    if not settings.collapse:
-        return np.arange(len(members))
-    if settings.loo_neighbours is None and train.n <= MANY_ROWS:
-        totals = [loo.exact(train, member, settings.kappa).total for member in members]
-    else:
+) -> dict[int, LeaveOneOut]:
+    """Scores by number of the members that go on: all, or the best of each active set (B.3).
+
+    Where leave-one-out is truncated, members with the same active set are compared on a sample of rows, and
+    only the best of them meets all rows.
+    """
+    rows = None
+    if settings.collapse and _loo_neighbours(train, settings) is not None:
         rows = loo.sample_rows(train.n, COLLAPSE_ROWS, rng)
-        m = settings.loo_neighbours or 64
-        totals = [loo.truncated(train, member, m, settings.kappa, rows).total for member in members]
-    return weights.collapse(members, np.array(totals))
+    scores = {index: leave_one_out(train, member, settings, rows) for index, member in enumerate(members)}
+    if not settings.collapse:
+        return scores
+    kept = weights.collapse(members, np.array([score.total for score in scores.values()]))
+    if rows is None:
+        return {int(index): scores[index] for index in kept}
+    return {int(index): leave_one_out(train, members[index], settings) for index in kept}
 
 
 def _shares(totals: np.ndarray, settings: PaperSettings, rng: np.random.Generator) -> np.ndarray:
@@ -92,25 +111,26 @@ def _mixture(
     if settings.posterior != "mean-field":
         return _Mixture(tuple(member for _, member, _ in chosen), np.array([w for _, _, w in chosen]))
     count = settings.predictive_samples
-    drawn = [
-        draw_members(fit, kernel, count, child) for (fit, _, _), child in zip(chosen, rng.spawn(len(chosen)), strict=True)
-    ]
+    pairs = zip(chosen, rng.spawn(len(chosen)), strict=True)
+    drawn = [draw_members(fit, kernel, count, child) for (fit, _, _), child in pairs]
     share = np.repeat([w / count for _, _, w in chosen], count)
     return _Mixture(tuple(member for group in drawn for member in group), share)
 
 
-def _notes(
-    fits: tuple[Fit, ...], kept: np.ndarray, scores: list[LeaveOneOut], share: np.ndarray
-) -> dict[str, Any]:
-    """What is worth telling of every v: average PIP, inclusion (k, d), ELBO traces, and the scores of those kept."""
+def _notes(fits: tuple[Fit, ...], scores: dict[int, LeaveOneOut], share: np.ndarray) -> dict[str, Any]:
+    """What is worth telling of every v (k of them), and of those `kept` (numbers among the k).
+
+    average_pip, v (k,), inclusion (k, d), elbo and sizes (k, rounds); loo and v_weights for those kept, with
+    the rows behind each score in loo_rows.
+    """
     return {
         "v": np.array([fit.v for fit in fits]),
         "average_pip": np.array([fit.inclusion.mean() for fit in fits]),
         "inclusion": np.array([fit.inclusion for fit in fits]),
         "elbo": np.array([fit.trace for fit in fits]),
         "sizes": np.array([fit.sizes for fit in fits]),
-        "kept": kept,
-        "loo": np.array([score.total for score in scores]),
-        "loo_rows": tuple(scores),
+        "kept": np.array(list(scores), dtype=int),
+        "loo": np.array([score.total for score in scores.values()]),
+        "loo_rows": tuple(scores.values()),
         "v_weights": share,
     }

@@ -129,6 +129,7 @@ class PaperSettings:
     initial_sd: float = 2e-3
     jitter: float = 1e-3
     kappa: float = 0.1  # added to leave-one-out variances
+    kappa_place: str = "variance"  # as A.3 says; "noise": in the covariance, as the authors' code has it
     loo_neighbours: int | None = None  # None: exact up to 10^4 rows, 64 beyond
     predict_neighbours: int = 256
     thin: int | None = 100  # trials of the multinomial thinning of weights; None keeps the weights

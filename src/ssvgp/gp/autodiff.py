@@ -43,7 +43,7 @@ def _require(library: str) -> Any:
 
 def _over_pairs(function: Callable[..., Any], vmap: Callable[..., Any]) -> Callable[..., Any]:
     """k(x, x', theta) of two points as the matrix of all pairs of rows."""
-    return vmap(vmap(function, in_axes=(None, 0, None)), in_axes=(0, None, None))
+    return vmap(vmap(function, (None, 0, None)), (0, None, None))
 
 
 def _over_rows(function: Callable[..., Any], vmap: Callable[..., Any], whole: bool) -> Callable[..., Any]:
@@ -52,7 +52,7 @@ def _over_rows(function: Callable[..., Any], vmap: Callable[..., Any], whole: bo
     def at(x: Any, theta: Any) -> Any:
         return function(x[None], x[None], theta)[0, 0] if whole else function(x, x, theta)
 
-    return vmap(at, in_axes=(0, None))
+    return vmap(at, (0, None))
 
 
 # --- the two libraries -----------------------------------------------------------------------------------

@@ -124,6 +124,7 @@ class Stationary:
         m = _squared_distance(scaled, scaled)
         m.flat[:: m.shape[0] + 1] = 0.0  # rounding must not leave a row at a distance from itself
         value, derivative = self.profile(m, floor)
+        derivative.flat[:: m.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
         return _Pointwise(value, derivative, rows, theta, _contract_distance)
 
 
@@ -135,9 +136,10 @@ def _se(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
 def _matern12(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
     r = np.sqrt(m)
     value = np.exp(-r)
-    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: any finite number gives the
-    # right 0.
-    return value, -0.5 * value / np.maximum(r, max(np.sqrt(floor), 1e-10))
+    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: without a floor it counts as 0 there,
+    # since a large number would be lost again only up to rounding.
+    bounded = np.maximum(r, np.sqrt(floor))
+    return value, np.divide(-0.5 * value, bounded, out=np.zeros_like(r), where=bounded > 1e-10)
 
 
 def _matern32(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:

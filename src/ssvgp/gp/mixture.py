@@ -36,7 +36,7 @@ def distribution(prediction: Prediction, y: np.ndarray, noise: bool = True) -> n
     return prediction.weights @ ndtr((y - prediction.means) / _spreads(prediction, noise))
 
 
-# --- quantiles ------------------------------------------------------------------------------------------------
+# --- quantiles ------------------------------------------------------------------------------------------
 
 
 def quantiles(prediction: Prediction, q: np.ndarray | float, noise: bool = True) -> np.ndarray:
@@ -94,7 +94,7 @@ def _excess(
     return np.where(levels < 0.5, below, above), np.tensordot(weights, bell, axes=1)
 
 
-# --- joint over rows ------------------------------------------------------------------------------------------
+# --- joint over rows ------------------------------------------------------------------------------------
 
 
 def mixture_covariance(

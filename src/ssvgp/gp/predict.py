@@ -50,7 +50,7 @@ class Posterior:
     alpha: np.ndarray
 
 
-# --- covariances of a member ----------------------------------------------------------------------------------
+# --- covariances of a member ----------------------------------------------------------------------------
 
 
 def _near(X_new: np.ndarray) -> np.ndarray:
@@ -60,7 +60,10 @@ def _near(X_new: np.ndarray) -> np.ndarray:
 def _between(member: Member, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Covariance (a, b) of f between standardised rows left (a, d) and right (b, d), all inputs given."""
     at = member.parameters
-    out = at.scale * member.kernel.matrix(left[:, member.active], right[:, member.active], at.theta)
+    rows = left[:, member.active]
+    # a kernel that is shown the same object twice knows that its diagonal has distance zero
+    others = rows if right is left else right[:, member.active]
+    out = at.scale * member.kernel.matrix(rows, others, at.theta)
     if at.background:
         out += (at.background / left.shape[1]) * (left @ right.T)
     return out + at.mean
@@ -88,7 +91,7 @@ def _batches(t: int, bytes_each: int) -> Iterator[slice]:
     return (slice(start, min(start + step, t)) for start in range(0, t, step))
 
 
-# --- one member, exactly --------------------------------------------------------------------------------------
+# --- one member, exactly --------------------------------------------------------------------------------
 
 
 def posterior(member: Member, train: Train) -> Posterior:
@@ -125,7 +128,7 @@ def joint_posterior(given: Posterior, X_new: np.ndarray) -> JointMoments:
     return JointMoments(cross @ given.alpha, joint)
 
 
-# --- one member, truncated to nearest neighbours (section 4.2) ------------------------------------------------
+# --- one member, truncated to nearest neighbours (section 4.2) ------------------------------------------
 
 
 def _neighbours(member: Member, train: Train, X_new: np.ndarray, m: int) -> np.ndarray:
@@ -176,7 +179,7 @@ def _small_systems(
 def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> JointMoments:
     """Joint moments at rows X_new (t, d) whose mean and diagonal are those of `predict_truncated`.
 
-    Correlations between the new rows are taken given one common set of training rows, the nearest few of each.
+    Correlations between the new rows are taken given one common set of training rows, the nearest of each.
     """
     if m >= train.n:
         return joint_posterior(posterior(member, train), X_new)
@@ -192,11 +195,11 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
     return JointMoments(moments.mean, joint)
 
 
-# --- all members ----------------------------------------------------------------------------------------------
+# --- all members ----------------------------------------------------------------------------------------
 
 
 def posteriors(ensemble: Ensemble, train: Train) -> tuple[Posterior, ...]:
-    """The factored training side of every member, to be kept for repeated calls of `predict`. Memory k n^2."""
+    """The factored training side of every member, kept for repeated calls of `predict`. Memory k n^2."""
     return tuple(posterior(member, train) for member in ensemble.members)
 
 

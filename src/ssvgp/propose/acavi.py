@@ -1,8 +1,8 @@
 """Algorithm 1 (a-CAVI): gradient steps in theta, scale and noise, then exact updates of q(gamma) and q(pi).
 
 The walk is the same for every form of q(theta); what differs is a `Family`. Here it is the point mass of the
-zero-temperature restriction (section 4.1); `meanfield` has the Gaussian. The unknowns are one vector: `blocks`
-stretches of p numbers that belong to the active inputs, then log scale and log noise.
+zero-temperature restriction (section 4.1); `meanfield` has the Gaussian. The unknowns are one vector:
+`blocks` stretches of p numbers that belong to the active inputs, then log scale and log noise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Batch:
 class Family(Protocol):
     """A form of q(theta): `blocks` numbers for each input."""
 
-    blocks: int
+    @property
+    def blocks(self) -> int: ...
 
     def start(self, d: int) -> np.ndarray:
         """Unknowns (blocks * d + 2,) before the first step."""
@@ -107,9 +108,9 @@ def parameters(theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
 class Fit:
     """What a-CAVI found for one v.
 
-    theta and sd (p,) are the moments of q(theta) on the active inputs, inclusion (d,) is lambda with zeros where an
-    input was pruned, xi is q(pi). The noise of `parameters` contains the jitter, so that later stages see the
-    covariance that was trained. trace and sizes (rounds,) hold the ELBO and the number of active inputs.
+    theta and sd (p,) are the moments of q(theta) on the active inputs, inclusion (d,) is lambda with zeros
+    where an input was pruned, xi is q(pi). The noise of `parameters` contains the jitter, so that later stages
+    see the covariance that was trained. trace and sizes (rounds,) hold the ELBO and the number of active inputs.
     """
 
     v: float
@@ -150,21 +151,21 @@ class Walk:
 
 
 def learning_rate(settings: PaperSettings, n: int) -> float:
-    """The step size of Adam: as set, or as the appendix has it for this posterior and number of rows (B.1, B.3)."""
+    """The step size of Adam: as set, or as B.1 and B.3 have it for this posterior and number of rows."""
     if settings.learning_rate is not None:
         return settings.learning_rate
     return 0.05 if settings.posterior == "zero-temperature" and n <= MANY_ROWS else 0.01
 
 
 def minibatch_rows(settings: PaperSettings, n: int) -> int:
-    """m: as set (a whole number of rows or a fraction of n), or n/4 (mean field: n) to 10^4 rows and 256 beyond."""
+    """m: as set, a number of rows or a fraction of n; else n/4 (mean field: n) to 10^4 rows, 256 beyond."""
     m = settings.minibatch
     if m is None:
         share = 0.25 if settings.posterior == "zero-temperature" else 1.0
         m = share if n <= MANY_ROWS else 256
     rows = round(m * n) if isinstance(m, float) else int(m)
     if rows < 1 and not (isinstance(m, float) and m > 0):
-        raise ValueError(f"minibatch is a number of rows or a fraction of them, above zero, not {settings.minibatch!r}")
+        raise ValueError(f"minibatch is a number of rows or a fraction of them, above zero, not {m!r}")
     return min(max(rows, 2), n)
 
 
@@ -178,9 +179,10 @@ def advance(
     walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
     steps: int, rng: np.random.Generator,
 ) -> Walk:
-    """The gradient steps of one round; q(gamma) and q(pi) stay. For kernels that are not local, neighbours are still
-    those in ||theta * (x - x')||: section 3.2 names no other metric, and rows alike in the active inputs are alike
-    to any kernel.
+    """The gradient steps of one round, with q(gamma) and q(pi) as they are.
+
+    For kernels that are not local, neighbours are still those in ||theta * (x - x')||: section 3.2 names no
+    other metric, and rows alike in the active inputs are alike to any kernel.
     """
     batches, noise = rng.spawn(2)
     source = _pool(walk, train, settings, batches)
@@ -224,7 +226,7 @@ def run(
     train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
     rng: np.random.Generator, callback: Callback | None = None, start: Walk | None = None,
 ) -> Fit:
-    """Algorithm 1 for one v. `start`, where given, is a walk whose first round of steps has been taken already.
+    """Algorithm 1 for one v; `start`, where given, is a walk that has the steps of its first round behind it.
 
     Cost per step m^3 + m^2 p, and r p for the search among r candidate rows.
     """
@@ -270,14 +272,12 @@ def _elbo(
     walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
     rng: np.random.Generator,
 ) -> float:
-    """The ELBO (eq. 5): exact on a full batch at zero temperature, else the scaled estimate of a few minibatches."""
+    """The ELBO (eq. 5): exact on a full batch at zero temperature, else estimated on a few minibatches."""
     batches, noise = rng.spawn(2)
     source = _pool(walk, train, settings, batches)
     theta = family.centre(walk.unknowns)
-    values = [
-        family.likelihood(kernel, _batch(source, train.n, theta, batches), walk.unknowns, settings.jitter, noise)
-        for _ in range(1 if source.whole else TRACE_BATCHES)
-    ]
+    drawn = [_batch(source, train.n, theta, batches) for _ in range(1 if source.whole else TRACE_BATCHES)]
+    values = [family.likelihood(kernel, batch, walk.unknowns, settings.jitter, noise) for batch in drawn]
     second_moment = np.zeros(walk.beliefs.inclusion.size)
     second_moment[walk.active] = theta**2 + family.spread(walk.unknowns) ** 2
     return float(np.mean(values)) + spike_slab.elbo_terms(prior, second_moment, walk.beliefs).total

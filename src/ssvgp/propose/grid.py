@@ -38,9 +38,9 @@ def grid(
 ) -> tuple[Fit, ...]:
     """One fit for each v of the settings, in their order; each has a generator of its own.
 
-    With `shared_first_round` the steps of the first round are taken once: there lambda = 1, and v enters through the
-    slab precision c v alone, which is next to nothing. BLAS runs on one thread, because more of them slow
-    matrices of this size down, and so that results do not depend on their number.
+    With `shared_first_round` the steps of the first round are taken once: there lambda = 1, and v enters
+    through the slab precision c v alone, which is next to nothing. BLAS runs on one thread, because more of
+    them slow matrices of this size down, and so that results do not depend on their number.
     """
     family = family_of(settings)
     first, *children = rng.spawn(1 + len(settings.v))

@@ -129,7 +129,7 @@ class Ledger:
 
     def bold_values(self, parent: Fit, candidates: Sequence[Candidate], rows: int) -> np.ndarray:
         """log joint at the bold start of every candidate, on a random part of the rows: cheap, and it tells a lot."""
-        part = _thinned(self.problem, rows)
+        part = thinned(self.problem, rows)
 
         def value(candidate: Candidate) -> float:
             z, _, added = transplant(parent, candidate, part)
@@ -157,7 +157,7 @@ class Ledger:
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*a) for a in arguments)
 
 
-def _thinned(problem: Problem, rows: int) -> Problem:
+def thinned(problem: Problem, rows: int) -> Problem:
     """The problem on at most `rows` random rows of its first block."""
     first = problem.blocks[0]
     if first.y.size <= rows:

@@ -17,9 +17,9 @@ from ssvgp.records import Member
 class MeanField:
     """q(theta) = N(mu, diag(sigma^2)) with S = `samples` draws behind each gradient.
 
-    The unknowns are mu (p,), log sigma (p,), log scale and log noise. theta = mu + sigma * epsilon with epsilon
-    standard normal, so that the gradient passes through the draw (A.2.1). A pruned input leaves q(theta), and with
-    it the entropy.
+    The unknowns are mu (p,), log sigma (p,), log scale and log noise. theta = mu + sigma * epsilon with
+    epsilon standard normal, so that the gradient passes through the draw (A.2.1). A pruned input leaves
+    q(theta), and with it the entropy.
     """
 
     samples: int = 1

@@ -28,7 +28,8 @@ class Pool:
 
 
 def pool(
-    X: np.ndarray, y: np.ndarray, active: np.ndarray, m: int, kind: str, candidates: int, rng: np.random.Generator
+    X: np.ndarray, y: np.ndarray, active: np.ndarray, m: int, kind: str, candidates: int,
+    rng: np.random.Generator,
 ) -> Pool:
     """The pool of a round: all rows, or a random subset of `candidates` of them (B.3), on the active inputs.
 

@@ -39,11 +39,11 @@ def empty_fit(ledger: Ledger, background: bool) -> Fit:
     return ledger.fits[candidate]
 
 
-def look(ledger: Ledger, found: Fit) -> tuple[Scores, list]:  # type: ignore[type-arg]
+def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, list]:  # type: ignore[type-arg]
     """Scores of all inputs against a fit, and the states they were computed from."""
     at = states(ledger.problem, found, ROUGH)
     scale = mode(ledger.problem, found).scale or 1.0
-    return screen([b.X for b in ledger.problem.blocks], at, scale), at
+    return screen([b.X for b in ledger.problem.blocks], at, scale, additive), at
 
 
 def rank(scores: Scores, candidate: Candidate) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,8 @@
-"""The spike-and-slab prior of section 3.1, the exact updates of q(gamma) and q(pi), and their part of the ELBO.
+"""The spike-and-slab prior of section 3.1, the exact updates of q(gamma) and q(pi), their part of the ELBO.
 
-Nothing here sees X or y: the inverse lengthscales enter through their second moments <theta_j^2> alone, which is
-mu_j^2 at zero temperature and mu_j^2 + sigma_j^2 for a mean-field Gaussian. Probabilities of inclusion are formed
-from logits, because with c = 1e-8 and v up to 1e7 the exponentials of eq. 6 overflow.
+Nothing here sees the data: the inverse lengthscales enter through their second moments <theta_j^2> alone,
+which is mu_j^2 at zero temperature and mu_j^2 + sigma_j^2 for a mean-field Gaussian. Probabilities of
+inclusion are formed from logits, because with c = 1e-8 and v up to 1e7 the exponentials of eq. 6 overflow.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class SpikeSlab:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """q(gamma) and q(pi): the inclusion probabilities lambda (d,) and the Beta parameters xi = (xi_a, xi_b)."""
+    """q(gamma) and q(pi): inclusion probabilities lambda (d,) and Beta parameters xi = (xi_a, xi_b)."""
 
     inclusion: np.ndarray
     xi: tuple[float, float]
 
 
 def initial_beliefs(d: int) -> Beliefs:
-    """lambda = 1 and xi = 1 (B.1): any smaller lambda would shrink relevant inputs before they are learned."""
+    """lambda = 1, xi = 1 (B.1): a smaller lambda would shrink relevant inputs before they are learned."""
     return Beliefs(np.ones(d), (1.0, 1.0))
 
 
@@ -86,7 +86,7 @@ def intersection(prior: SpikeSlab, xi: tuple[float, float]) -> float:
 
 
 def intersection_at(prior: SpikeSlab, pi: float) -> float:
-    """The posterior point of intersection for a fixed prior inclusion probability pi, eq. 14; 0 where there is none."""
+    """The posterior point of intersection for a fixed pi, eq. 14; 0 where there is none."""
     return float(np.sqrt(max(intersection_squared(prior, float(np.log1p(-pi) - np.log(pi))), 0.0)))
 
 

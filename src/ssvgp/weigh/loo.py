@@ -1,11 +1,11 @@
-"""Leave-one-out predictive density of a member (A.3): exact, truncated to neighbours, on all rows or a sample.
+"""Leave-one-out predictive density of a member (A.3): exact, truncated to neighbours, on all rows or some.
 
 The parameters of the member stay as they were fitted on all rows; only y_i is left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ssvgp.records import Member, Train
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Mean, variance (noise and kappa included) and log density at the r rows left out in turn, of n in all."""
+    """Mean, variance (with noise and kappa) and log density at the r rows left out in turn, of n."""
 
     rows: np.ndarray
     mean: np.ndarray
@@ -32,7 +32,7 @@ class LeaveOneOut:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of `total` from sampling rows without replacement: zero where all rows were scored."""
+        """Standard error of `total` from sampling without replacement: zero where all rows were scored."""
         r = self.rows.size
         if r >= self.n:
             return 0.0
@@ -54,7 +54,7 @@ def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
 def truncated(
     train: Train, member: Member, neighbours: int, kappa: float = 0.0, rows: np.ndarray | None = None
 ) -> LeaveOneOut:
-    """The given rows (r,), or all, each predicted from its nearest rows in ||theta * (x - x')|| (section 4.2).
+    """The given rows (r,), or all, each predicted from its nearest in ||theta * (x - x')|| (section 4.2).
 
     With n - 1 neighbours this is `exact`. Cost r times (neighbours^3 + the search).
     """
@@ -67,6 +67,15 @@ def truncated(
         block = np.append(near[index], row)
         mean[index], variance[index] = _last_given_others(train, member, active, block)
     return _scored(train, rows, mean, variance + kappa)
+
+
+def with_more_noise(member: Member, kappa: float) -> Member:
+    """The member with kappa added to its noise: the place that the authors' public code has for it.
+
+    There kappa smooths the leave-one-out means as well; in A.3 it enters the variances alone.
+    """
+    parameters = replace(member.parameters, noise=member.parameters.noise + kappa)
+    return replace(member, parameters=parameters)
 
 
 def sample_rows(n: int, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -84,10 +93,12 @@ def _others(near: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return near[~itself].reshape(rows.size, near.shape[1] - 1)
 
 
-def _last_given_others(train: Train, member: Member, active: np.ndarray, block: np.ndarray) -> tuple[float, float]:
+def _last_given_others(
+    train: Train, member: Member, active: np.ndarray, block: np.ndarray
+) -> tuple[float, float]:
     """Mean and variance of the last row of the block given the others.
 
-    With L the Cholesky factor, y_last = L_last (L^-1 y) holds term by term: its own term is what is not predicted.
+    With L the Cholesky factor, y_last = L_last (L^-1 y): the last term of that sum is what is not predicted.
     """
     rows = active[block]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)

@@ -1,4 +1,4 @@
-"""Weights of members from their scores, and what follows from weights: thinning, collapsing, marginal PIPs."""
+"""Weights of members from their scores, and what follows from them: thinning, collapsing, marginal PIPs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def score_weights(log_scores: np.ndarray) -> np.ndarray:
 
 
 def pseudo_bma(log_density: np.ndarray) -> np.ndarray:
-    """Weights (k,) in proportion to the leave-one-out density of all rows, from log densities (k, n) (section 4.2)."""
+    """Weights (k,) in proportion to leave-one-out densities, from their logs by row (k, n) (section 4.2)."""
     return score_weights(log_density.sum(axis=1))
 
 
@@ -44,7 +44,7 @@ def best_only(log_scores: np.ndarray) -> np.ndarray:
 
 
 def thin(weights: np.ndarray, trials: int, rng: np.random.Generator) -> np.ndarray:
-    """Weights (k,) replaced by multinomial frequencies: the same in expectation, many of them zero (section 4.2)."""
+    """Weights (k,) replaced by multinomial frequencies: unbiased, many of them zero (section 4.2)."""
     if trials < 1:
         raise ValueError(f"thinning draws at least one trial, not {trials!r}")
     return rng.multinomial(trials, weights / weights.sum()) / trials
@@ -59,7 +59,7 @@ def marginal_pip(members: Sequence[Member], weights: np.ndarray, d: int) -> np.n
 
 
 def collapse(members: Sequence[Member], log_scores: np.ndarray) -> np.ndarray:
-    """Numbers of the members to keep, ascending: of those with the same active set the one scored best (B.3)."""
+    """Numbers of the members to keep, ascending: of those with one active set the best scored (B.3)."""
     best: dict[bytes, int] = {}
     for index, member in enumerate(members):
         key = np.sort(member.active).astype(np.int64).tobytes()

@@ -1,0 +1,115 @@
+"""Standardising columns, and leaving out those that cannot matter: constant ones and copies of others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
+HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
+NAMED = 5  # columns that a warning names before it only counts
+
+
+class DataWarning(UserWarning):
+    """Part of the table cannot be used, and was left out."""
+
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of a column, or of each; `constant` where only rounding moves it."""
+
+    centre: np.ndarray
+    spread: np.ndarray
+    constant: np.ndarray
+
+
+def scale_of(values: np.ndarray) -> Scale:
+    """Mean and standard deviation down the rows of values (n,) or (n, d), be they very large or small."""
+    low, high = values.min(axis=0), values.max(axis=0)
+    # halves are added, since the difference of the two largest doubles is infinite
+    centre = low + (0.5 * values - 0.5 * low).mean(axis=0) * 2.0
+    half = np.maximum(0.5 * high - 0.5 * centre, 0.5 * centre - 0.5 * low)
+    constant = half <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    unit = np.where(constant, 1.0, half)
+    # within -1 and 1, so that its square neither over- nor underflows
+    ratio = (0.5 * values - 0.5 * centre) / unit
+    spread = 2.0 * unit * np.sqrt((ratio * ratio).mean(axis=0))
+    return Scale(centre, np.where(constant, 1.0, spread), constant)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """How the d columns are standardised, which of them (p,) enter the fit, and why the others do not.
+
+    Columns left out have an infinite spread, so that they are zero in standardised rows. The first of several
+    identical columns stands for all; `duplicate_of` leads from each copy to it.
+    """
+
+    centre: np.ndarray
+    spread: np.ndarray
+    kept: np.ndarray
+    constant: np.ndarray
+    duplicate_of: dict[int, int]
+
+    def standardise(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (t, d) in standard deviations from the training mean, zero in columns left out."""
+        return (X - self.centre) / self.spread
+
+
+def inputs_of(X: np.ndarray) -> Inputs:
+    """Scales, constant columns and exact duplicates of a training table X (n, d)."""
+    scale = scale_of(X)
+    varying = np.flatnonzero(~scale.constant)
+    copies = _duplicates(X, varying)
+    kept = np.array([j for j in varying if j not in copies], dtype=np.intp)
+    spread = np.full(X.shape[1], np.inf)
+    spread[kept] = scale.spread[kept]
+    return Inputs(scale.centre, spread, kept, np.flatnonzero(scale.constant), copies)
+
+
+def _duplicates(X: np.ndarray, columns: np.ndarray) -> dict[int, int]:
+    """Each column that equals an earlier one, with that one: exact equality, by hashes of the bytes."""
+    found: dict[int, int] = {}
+    for alike in _groups(X[:HEAD], columns):
+        for same in _groups(X, alike):
+            found |= {int(copy): int(same[0]) for copy in same[1:]}
+    return dict(sorted(found.items()))
+
+
+def _groups(X: np.ndarray, columns: np.ndarray) -> list[np.ndarray]:
+    """Groups of two or more columns that are equal in the rows given, in order."""
+    by_content: dict[bytes, list[int]] = {}
+    for j in columns:
+        by_content.setdefault((X[:, j] + 0.0).tobytes(), []).append(int(j))  # + 0.0 turns -0.0 into 0.0
+    return [np.array(group) for group in by_content.values() if len(group) > 1]
+
+
+def warn_of_columns(inputs: Inputs, names: Sequence[Any]) -> None:
+    """Say which columns were left out of the fit, by name."""
+    if inputs.constant.size:
+        listed = _listed([names[j] for j in inputs.constant])
+        warnings.warn(f"left out constant columns, their PIP is 0: {listed}", DataWarning, stacklevel=3)
+    if inputs.duplicate_of:
+        listed = _listed([f"{names[j]} (copy of {names[first]})" for j, first in inputs.duplicate_of.items()])
+        message = f"left out copies of other columns, which stand for them; the PIP of a copy is 0: {listed}"
+        warnings.warn(message, DataWarning, stacklevel=3)
+
+
+def _listed(items: Sequence[Any]) -> str:
+    text = ", ".join(str(item) for item in items[:NAMED])
+    return text if len(items) <= NAMED else f"{text} and {len(items) - NAMED} more"
+
+
+def text_columns(X: Any) -> str:
+    """The columns of a table or data frame that do not turn into numbers, listed for an error message."""
+    values = np.asarray(X, dtype=object)
+    found = []
+    for name, column in zip(getattr(X, "columns", range(values.shape[1])), values.T, strict=True):
+        try:
+            column.astype(float)
+        except (TypeError, ValueError):
+            found.append(name)
+    return _listed(found)

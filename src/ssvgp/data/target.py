@@ -1,0 +1,86 @@
+"""Standardising the target, and undoing it in means, standard deviations, quantiles and densities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
+
+from ssvgp.data.curves import TRANSFORMS, BoxCox, Curve, Straight, curve_of
+from ssvgp.data.inputs import scale_of
+from ssvgp.records import Prediction
+
+REACH = 1e3  # ranges of the training target beyond which a transformed prediction is not followed
+NODES = 48  # of the Gauss-Hermite rule that undoes a curved transform in means
+
+
+@dataclass(frozen=True)
+class Target:
+    """How y became a standardised target: z = (curve(y) - centre) / spread; y is held within [low, high].
+
+    The bounds matter for curved transforms alone: Box-Cox of negative power reaches infinity at a finite w.
+    """
+
+    curve: Curve
+    centre: float
+    spread: float
+    low: float
+    high: float
+    constant: bool
+
+    def standardise(self, y: np.ndarray) -> np.ndarray:
+        """z (n,) of targets y (n,)."""
+        return (self.curve.bend(y) - self.centre) / self.spread
+
+    def restore(self, z: np.ndarray) -> np.ndarray:
+        """y of standardised values of any shape; rising, so that it maps quantiles to quantiles."""
+        y = self.curve.straighten(self.centre + self.spread * z)
+        return y if isinstance(self.curve, Straight) else np.clip(y, self.low, self.high)
+
+    def possible(self, y: np.ndarray) -> np.ndarray:
+        """Whether each y (t,) lies where the curve is defined."""
+        return y > 0 if isinstance(self.curve, BoxCox) else np.ones(y.shape, dtype=bool)
+
+    def log_slope(self, y: np.ndarray) -> np.ndarray:
+        """log dz/dy (n,), which turns a log density of z into one of y."""
+        return self.curve.log_slope(y) - np.log(self.spread)
+
+    def moments(self, prediction: Prediction, noise: bool = True) -> Restored:
+        """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y."""
+        if isinstance(self.curve, Straight):
+            sd = np.sqrt(prediction.variance(noise))
+            return Restored(self.restore(prediction.mean()), self.spread * sd)
+        nodes, shares = hermegauss(NODES)
+        shares = shares / shares.sum()
+        within = np.sqrt(prediction.variances + (prediction.noises[:, None] if noise else 0.0))
+        means, squares = np.empty(within.shape), np.empty(within.shape)
+        for k, (mean, sd) in enumerate(zip(prediction.means, within, strict=True)):
+            values = self.restore(mean[:, None] + sd[:, None] * nodes)
+            means[k] = values @ shares
+            squares[k] = (values - means[k][:, None]) ** 2 @ shares
+        mean = prediction.weights @ means
+        return Restored(mean, np.sqrt(prediction.weights @ (squares + (means - mean) ** 2)))
+
+
+class Restored(NamedTuple):
+    """Mean and standard deviation (t,) in units of y."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+
+
+def target_of(y: np.ndarray, transform: str | None = None) -> Target:
+    """The record that standardises training targets y (n,) and undoes it; a constant y stays as it is."""
+    if transform is not None and transform not in TRANSFORMS:
+        raise ValueError(f"target_transform is None or one of {', '.join(TRANSFORMS)}; got {transform!r}")
+    plain = scale_of(y)
+    if plain.constant:
+        size = abs(float(plain.centre))
+        return Target(Straight(), float(plain.centre), size if size > 0 else 1.0, -np.inf, np.inf, True)
+    curve = curve_of(y, transform)
+    scale = scale_of(curve.bend(y))
+    reach = REACH * (float(y.max()) - float(y.min()))
+    low = 0.0 if isinstance(curve, BoxCox) else float(y.min()) - reach
+    return Target(curve, float(scale.centre), float(scale.spread), low, float(y.max()) + reach, False)

@@ -1,0 +1,173 @@
+"""The default method as one line: propose widely, judge by evidence, average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ssvgp.average import Weighed, average
+from ssvgp.gp.kernels import Kernel
+from ssvgp.gp.neighbours import block
+from ssvgp.propose.dense import dense_ranking, dense_starts
+from ssvgp.propose.ledger import Ledger
+from ssvgp.propose.search import SearchSettings, empty_fit, explore, grow, prune
+from ssvgp.records import Ensemble, PaperSettings, Prior, Train
+from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, mode
+
+
+@dataclass(frozen=True)
+class AutoSettings:
+    """Constants of the default method.
+
+    Up to `exact_rows` rows everything is exact. Beyond, the likelihood is that of `blocks` blocks of `block_rows`
+    neighbouring rows, independent of each other given the parameters.
+    """
+
+    search: SearchSettings = field(default_factory=SearchSettings)
+    dense: PaperSettings = field(default_factory=PaperSettings)
+    dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
+    dense_rows: int = 150
+    dense_starts: int = 2
+    background: bool = True
+    most_dense_inputs: int = 20_000
+    exact_rows: int = 2000
+    blocks: int = 8
+    block_rows: int = 256
+    draws: int = 32  # importance draws for each set that carries weight
+    components: int = 32  # of the predictive mixture, at most
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a callback hears: the phase, the sets fitted so far, and the best of them."""
+
+    phase: str
+    visited: int
+    best: tuple[int, ...]
+    log_evidence: float
+
+
+Callback = Callable[[Event], None]
+
+
+def auto_ensemble(
+    train: Train,
+    kernels: tuple[Kernel, ...],
+    prior: Prior,
+    settings: AutoSettings,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+    callback: Callback | None = None,
+) -> Ensemble:
+    """Search in the first kernel, let the other kernels judge what it found, and average all by evidence."""
+    with threadpool_limits(limits=1):
+        blocking, walking, drawing = rng.spawn(3)
+        ledgers = [Ledger(_problem(train, kernels[0], prior, settings, blocking), n_jobs)]
+        tell = _teller(ledgers[0], callback)
+        _search_sparse(ledgers[0], train, settings, walking, tell)
+        if train.n > settings.exact_rows:
+            ledgers[0] = _localise(ledgers[0], train, settings, blocking)
+            explore(ledgers[0], settings.search)
+            tell("neighbour blocks")
+        elif settings.background and 0.0 < prior.with_background < 1.0:
+            _search_background(ledgers[0], settings)
+            tell("background")
+        ledgers += [_judge_by(kernel, ledgers[0], settings) for kernel in kernels[1:]]
+        tell("kernels")
+        return average([Weighed(ledger) for ledger in ledgers], train, settings, drawing)
+
+
+def _teller(ledger: Ledger, callback: Callback | None) -> Callable[[str], None]:
+    def tell(phase: str) -> None:
+        if callback is not None:
+            best = ledger.best()
+            callback(Event(phase, len(ledger.fits), best.candidate.active, best.log_evidence))
+
+    return tell
+
+
+def _problem(
+    train: Train, kernel: Kernel, prior: Prior, settings: AutoSettings, rng: np.random.Generator
+) -> Problem:
+    """All rows as one block, or random blocks where there are too many."""
+    if train.n <= settings.exact_rows:
+        gram = train.X @ train.X.T / train.d if settings.background else None
+        return Problem((Block(train.X, train.y, gram),), kernel, prior)
+    rows = [np.sort(rng.choice(train.n, settings.block_rows, replace=False)) for _ in range(settings.blocks)]
+    return Problem(tuple(Block(train.X[r], train.y[r]) for r in rows), kernel, prior)
+
+
+def _search_sparse(
+    ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator, tell: Callable[[str], None]
+) -> None:
+    """Growth from nothing, then from the dense end, then moves around the best."""
+    grow(ledger, empty_fit(ledger, False), settings.search)
+    tell("growth")
+    if train.d <= settings.most_dense_inputs:
+        order, theta = dense_ranking(train, ledger.problem.kernel, settings.dense, rng)
+        starts = dense_starts(
+            ledger, order, theta, settings.dense_sizes, settings.dense_rows, settings.dense_starts
+        )
+        for start in starts:
+            found = prune(ledger, start, settings.search)
+            if found.log_evidence > ledger.best().log_evidence - settings.search.reach:
+                grow(ledger, found, settings.search)
+        tell("dense start")
+    explore(ledger, settings.search)
+    tell("moves")
+
+
+def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
+    """The best sets with a background beside them, and growth on top of the background alone where it competes."""
+    for found in ledger.within(settings.search.reach)[:2]:
+        ledger.visit(found, Candidate(found.candidate.active, True))
+    alone = empty_fit(ledger, True)
+    if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
+        grow(ledger, alone, settings.search)
+    top = ledger.best(True)
+    if top.log_evidence > ledger.best().log_evidence - settings.search.reach:
+        prune(ledger, top, settings.search)
+    explore(ledger, settings.search)
+
+
+def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ledger:
+    """The same search on blocks of neighbours in the metric of the best set (section 3.2); fits are made anew."""
+    best = ledger.best()
+    active = list(best.candidate.active)
+    if not active or not ledger.problem.kernel.local:
+        return ledger
+    scaled = train.X[:, active] * mode(ledger.problem, best).theta
+    centres = rng.choice(train.n, settings.blocks, replace=False)
+    # half of each block is neighbours, for the short scales, half is random rows, for the long ones
+    rows = []
+    for centre in centres:
+        near = block(scaled, int(centre), settings.block_rows // 2)
+        far = rng.choice(train.n, settings.block_rows - near.size, replace=False)
+        rows.append(np.unique(np.concatenate([near, far])))
+    problem = replace(ledger.problem, blocks=tuple(Block(train.X[r], train.y[r]) for r in rows))
+    local = Ledger(problem, ledger.n_jobs)
+    empty_fit(local, False)
+    for found in ledger.within(2.0 * settings.search.reach)[:8]:
+        _refit(local, found)
+    return local
+
+
+def _refit(ledger: Ledger, found: Fit) -> Fit:
+    """A fit of another problem carried over: same set, started at its mode."""
+    refitted = fit(ledger.problem, found.candidate, found.summit.z, found.summit.inverse_hessian)
+    ledger.fits[found.candidate] = refitted
+    return refitted
+
+
+def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
+    """The leading sets under another kernel; where it is the better judge, moves are tried under it too."""
+    other = Ledger(replace(ledger.problem, kernel=kernel), ledger.n_jobs)
+    for found in ledger.within(settings.search.reach)[:3]:
+        _refit(other, found)
+    if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
+        explore(other, settings.search)
+    return other
+

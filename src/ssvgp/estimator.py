@@ -1,0 +1,333 @@
+"""`SSVGPRegressor`: the whole line, from a table to inclusion probabilities and predictions, for scikit-learn."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
+
+from ssvgp.data.inputs import Inputs, inputs_of, text_columns, warn_of_columns
+from ssvgp.data.target import target_of
+from ssvgp.ensemble import AutoSettings, auto_ensemble
+from ssvgp.gp import mixture
+from ssvgp.gp.compose import kernel_named
+from ssvgp.gp.kernels import Kernel, squared_exponential
+from ssvgp.gp.predict import Posterior, posteriors, predict
+from ssvgp.paper import paper_ensemble
+from ssvgp.records import Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
+from ssvgp.weigh import loo
+from ssvgp.weigh.loo import LeaveOneOut
+
+FAMILY = ("se", "matern52")  # what the default method averages over where no kernel is named
+CACHE_BYTES = 2**28  # factors kept between calls of predict
+STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Pin BLAS to one thread: faster on matrices of this size, and rounding no longer depends on their number."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
+class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
+    """Gaussian process regression with spike-and-slab selection of inputs.
+
+    Inputs and target are standardised inside, and this is undone in all that is returned. Constant columns, and all
+    but the first of identical columns, are left out with a warning and have PIP 0.
+
+    Parameters
+    ----------
+    method : "auto" proposes sets of inputs in many ways and averages over them by evidence; "paper" is Algorithm 1
+        over a grid of spike precisions with leave-one-out weights, alone.
+    kernel : "auto", a name such as "se" or "matern52", a kernel object, or for "auto" a list of these to
+        average over.
+    prior : Prior of the method "auto"; None for the default.
+    settings : AutoSettings or PaperSettings, as the method needs; None for the default.
+    target_transform : None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
+    threshold : inputs whose PIP lies above it are selected.
+    exact_limit : rows up to which predictions and leave-one-out figures use all rows; beyond it each uses
+        `predict_neighbours` nearest rows.
+    n_jobs : members fitted at a time; None is 1, -1 all cores. Results do not depend on it.
+    random_state : seed, RandomState or Generator.
+    verbose : 1 prints one line for each step of the fit that reports progress.
+    callback : function that is called with each report of progress.
+
+    Attributes
+    ----------
+    pip_ (d,) posterior inclusion probabilities; inverse_lengthscales_ (d,) mean |theta| on standardised inputs;
+    members_, weights_ (k,), ensemble_, train_ the mixture and the standardised data it conditions on;
+    noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse part,
+    background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ maps the
+    number of a copied column to the column that stands for it; n_features_in_, feature_names_in_.
+    """
+
+    def __init__(
+        self,
+        method: str = "auto",
+        kernel: Any = "auto",
+        prior: Prior | None = None,
+        settings: AutoSettings | PaperSettings | None = None,
+        target_transform: str | None = None,
+        threshold: float = 0.5,
+        exact_limit: int = 2000,
+        predict_neighbours: int = 256,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        callback: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.method = method
+        self.kernel = kernel
+        self.prior = prior
+        self.settings = settings
+        self.target_transform = target_transform
+        self.threshold = threshold
+        self.exact_limit = exact_limit
+        self.predict_neighbours = predict_neighbours
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
+
+    # --- fit --------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> SSVGPRegressor:
+        """Select inputs and fit the mixture to rows X (n, d) and targets y (n,)."""
+        kernels = self._checked()
+        X, y = self._table(X, y)
+        inputs = inputs_of(X)
+        warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
+        self._inputs, self._target = inputs, target_of(y, self.target_transform)
+        self.train_ = Train(inputs.standardise(X), self._target.standardise(y))
+        with one_blas_thread():
+            found = self._ensemble(Train(self.train_.X[:, inputs.kept], self.train_.y), kernels)
+        if found.notes.get("interrupted"):
+            warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
+        self._publish(_in_columns_of_table(found, inputs))
+        return self
+
+    def _table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        try:
+            return validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        except ValueError as error:
+            if "could not convert string" not in str(error) or not (listed := text_columns(X)):
+                raise
+            raise ValueError(f"{error}; encode as numbers, or leave out, the columns with text: {listed}") from error
+
+    def _checked(self) -> tuple[Kernel, ...]:
+        """The kernels, after all parameters have been checked."""
+        settings = {"auto": AutoSettings, "paper": PaperSettings}
+        if self.method not in settings:
+            raise ValueError(f"method is 'auto' or 'paper', not {self.method!r}")
+        for name, kind in (("settings", settings[self.method]), ("prior", Prior)):
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, kind):
+                wanted = f"{kind.__name__} or None for method={self.method!r}"
+                raise TypeError(f"{name} must be {wanted}, not {type(given).__name__}")
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
+        if self.predict_neighbours < 1:
+            raise ValueError(f"predict_neighbours must be 1 or more, not {self.predict_neighbours!r}")
+        return _kernels_of(self.kernel, self.method)
+
+    def _ensemble(self, train: Train, kernels: tuple[Kernel, ...]) -> Ensemble:
+        if self._target.constant or not train.d:
+            return _nothing_to_select(train, STILL if self._target.constant else 1.0)
+        rng, n_jobs = _generator(self.random_state), effective_n_jobs(self.n_jobs)
+        listen = self._listen if self.verbose or self.callback is not None else None
+        if self.method == "paper":
+            settings = self.settings if isinstance(self.settings, PaperSettings) else PaperSettings()
+            return paper_ensemble(train, kernels[0], settings, rng, n_jobs, listen)
+        chosen = self.settings if isinstance(self.settings, AutoSettings) else AutoSettings()
+        return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
+
+    def _listen(self, report: Any) -> None:
+        if self.verbose:
+            print(f"ssvgp: {report}", flush=True)
+        if self.callback is not None:
+            self.callback(report)
+
+    def _publish(self, ensemble: Ensemble) -> None:
+        self.ensemble_, self.members_, self.weights_ = ensemble, ensemble.members, ensemble.weights
+        self.pip_ = ensemble.pip
+        self.inverse_lengthscales_ = np.zeros(self.n_features_in_)
+        for member, weight in zip(ensemble.members, ensemble.weights, strict=True):
+            self.inverse_lengthscales_[member.active] += weight * np.abs(member.parameters.theta)
+        noise = float(ensemble.weights @ np.array([member.parameters.noise for member in ensemble.members]))
+        self.noise_variance_ = noise * self._target.spread**2
+        # y has variance one, so that without a background the sparse part has what noise leaves
+        plain = {"sparse": max(1.0 - noise, 0.0), "background": 0.0, "noise": min(noise, 1.0)}
+        self.variance_shares_ = dict(ensemble.notes.get("shares", plain))
+        self.duplicate_of_ = dict(self._inputs.duplicate_of)
+        self._kept_results: dict[str, Any] = {}  # filled on demand, left out of pickles
+
+    # --- predict ----------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+        """Mean (t,) of y at rows X (t, d); with its standard deviation (t,) or covariance (t, t), noise included.
+
+        `predict_latent` has the same without noise.
+        """
+        if return_std and return_cov:
+            raise ValueError("ask for one of return_std and return_cov: the first is the diagonal of the second")
+        if return_cov:
+            return self._predict_joint(X)
+        restored = self._target_moments(X, noise=True)
+        return (restored.mean, restored.sd) if return_std else restored.mean
+
+    def predict_latent(self, X: Any, return_std: bool = False) -> Any:
+        """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
+
+        Under a target transform this is f mapped back to units of y.
+        """
+        restored = self._target_moments(X, noise=False)
+        return (restored.mean, restored.sd) if return_std else restored.mean
+
+    def predict_quantiles(self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975)) -> np.ndarray:
+        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included."""
+        with one_blas_thread():
+            return self._target.restore(mixture.quantiles(self._prediction(X), np.asarray(q, dtype=float)))
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
+        """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
+        rows = self._rows(X)
+        with one_blas_thread():
+            rng = _generator(random_state)
+            draws = mixture.sample(self.ensemble_, self.train_, rows, n_samples, rng, self._neighbours)
+        return self._target.restore(draws).T
+
+    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
+        """log p(y_i | x_i) (t,) of each row, noise included; minus infinity where a transform excludes y_i."""
+        y = np.asarray(y, dtype=float).ravel()
+        prediction = self._prediction(X)
+        if y.size != prediction.means.shape[1]:
+            raise ValueError(f"X has {prediction.means.shape[1]} rows but y has {y.size} values")
+        possible = self._target.possible(y)
+        inside = np.where(possible, y, 1.0)
+        density = mixture.log_density(prediction, self._target.standardise(inside))
+        return np.where(possible, density + self._target.log_slope(inside), -np.inf)
+
+    def _rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        return self._inputs.standardise(validate_data(self, X, dtype=np.float64, reset=False))
+
+    @property
+    def _neighbours(self) -> int | None:
+        return None if self.train_.n <= self.exact_limit else self.predict_neighbours
+
+    def _prediction(self, X: Any) -> Prediction:
+        rows = self._rows(X)
+        with one_blas_thread():
+            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._posteriors())
+
+    def _posteriors(self) -> tuple[Posterior, ...] | None:
+        """Factored members, made once where they are exact and small enough to keep."""
+        if self._neighbours is not None or 8 * len(self.members_) * self.train_.n**2 > CACHE_BYTES:
+            return None
+        if "posteriors" not in self._kept_results:
+            self._kept_results["posteriors"] = posteriors(self.ensemble_, self.train_)
+        return self._kept_results["posteriors"]
+
+    def _target_moments(self, X: Any, noise: bool) -> Any:
+        return self._target.moments(self._prediction(X), noise)
+
+    def _predict_joint(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        rows = self._rows(X)
+        if self.target_transform is not None:
+            raise ValueError("return_cov has no closed form under a target_transform: use the draws of sample_y")
+        with one_blas_thread():
+            joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
+        return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
+
+    # --- what the fit says of its own rows and inputs ---------------------------------------------------------
+
+    @property
+    def loo_(self) -> LeaveOneOut:
+        """Leave-one-out mean, variance and log density (n,) of the mixture with its weights held, in units of y."""
+        check_is_fitted(self)
+        if "loo" not in self._kept_results:
+            with one_blas_thread():
+                self._kept_results["loo"] = self._leave_one_out()
+        return self._kept_results["loo"]
+
+    def _leave_one_out(self) -> LeaveOneOut:
+        train, m = self.train_, self._neighbours
+        each = [
+            loo.exact(train, member) if m is None else loo.truncated(train, member, m) for member in self.members_
+        ]
+        # the noise is in the variances already
+        parts = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
+        prediction = Prediction(*parts, np.zeros(len(each)), self.weights_)
+        restored = self._target.moments(prediction)
+        slope = self._target.log_slope(self._target.restore(train.y))
+        density = mixture.log_density(prediction, train.y) + slope
+        return LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.pip_ > self.threshold
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        return state | {"_kept_results": {}} if "_kept_results" in state else state
+
+
+# --- parts of the fit -------------------------------------------------------------------------------------------
+
+
+def _kernels_of(kernel: Any, method: str) -> tuple[Kernel, ...]:
+    """One kernel or several, from what the user gave."""
+    if isinstance(kernel, str) and kernel == "auto":
+        kernel = FAMILY if method == "auto" else FAMILY[0]
+    several = kernel if isinstance(kernel, (list, tuple)) else [kernel]
+    kernels = tuple(kernel_named(one) for one in several)
+    if not kernels or (method == "paper" and len(kernels) > 1):
+        raise ValueError(f"method={method!r} needs {'one kernel' if kernels else 'a kernel'}, got {kernel!r}")
+    return kernels
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
+def _nothing_to_select(train: Train, noise: float) -> Ensemble:
+    """The empty set alone: for a constant target, or a table without a column that varies."""
+    nothing = np.empty(0, dtype=np.intp)
+    member = Member(nothing, Parameters(np.empty(0), 0.0, noise), squared_exponential(), np.empty(0))
+    shares = {"sparse": 0.0, "background": 0.0, "noise": 1.0}
+    return Ensemble((member,), np.ones(1), np.zeros(train.d), {"shares": shares})
+
+
+def _in_columns_of_table(ensemble: Ensemble, inputs: Inputs) -> Ensemble:
+    """An ensemble over the kept columns (p,) as one over all d, whose other columns are zero.
+
+    background * X X' / p over the kept columns is (background d / p) * X X' / d over all.
+    """
+    d, kept = inputs.spread.size, inputs.kept
+    if kept.size == d:
+        return ensemble
+    pip = np.zeros(d)
+    pip[kept] = ensemble.pip
+    members = []
+    for member in ensemble.members:
+        at = member.parameters
+        at = replace(at, background=at.background * d / max(kept.size, 1))
+        members.append(replace(member, active=kept[member.active], parameters=at))
+    return replace(ensemble, members=tuple(members), pip=pip)

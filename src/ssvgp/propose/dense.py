@@ -1,0 +1,57 @@
+"""Starts from the dense end: the first round of a-CAVI fits all inputs at once and ranks them by |theta|.
+
+No screen that looks at one or two inputs at a time can see an effect of three that has no lower-order part; gradient
+ascent from all inputs can. The path over v would cut the same ranking at other places, so the ranking is cut
+at a range of sizes, each cut is fitted on a part of the rows, and the best cuts become starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ssvgp.gp.kernels import Kernel
+from ssvgp.propose import acavi
+from ssvgp.propose.ledger import BOLD_VARIANCE, Ledger, thinned
+from ssvgp.propose.spike_slab import SpikeSlab
+from ssvgp.records import PaperSettings, Train
+from ssvgp.weigh.evidence import Candidate, Fit, fit
+
+
+def dense_ranking(
+    train: Train, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """All inputs by falling |theta| after one dense round of a-CAVI, and |theta| (d,) in the order of the inputs."""
+    family = acavi.PointMass()
+    prior = SpikeSlab(float(np.median(settings.v)), settings.c, settings.a, settings.b)
+    walk = acavi.begin(family, train.d)
+    walk = acavi.advance(walk, train, kernel, family, prior, settings, settings.first_steps, rng)
+    theta = np.abs(family.centre(walk.unknowns))
+    return np.argsort(-theta, kind="stable"), theta
+
+
+def dense_starts(
+    ledger: Ledger, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int
+) -> list[Fit]:
+    """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows."""
+    part = thinned(ledger.problem, rows)
+    trials = []
+    for size in [k for k in sizes if k <= order.size]:
+        candidate = Candidate(tuple(sorted(int(j) for j in order[:size])))
+        z = _start(theta[list(candidate.active)], ledger)
+        trials.append((fit(part, candidate, z, np.diag(np.full(z.size, BOLD_VARIANCE)), 0.2), candidate, z))
+    trials.sort(key=lambda trial: -trial[0].log_evidence)
+    out = []
+    for found, candidate, _ in trials[:keep]:
+        if candidate not in ledger.fits:
+            ledger.fits[candidate] = fit(ledger.problem, candidate, found.summit.z, found.summit.inverse_hessian)
+        out.append(ledger.fits[candidate])
+    return out
+
+
+def _start(theta: np.ndarray, ledger: Ledger) -> np.ndarray:
+    """log theta as the dense round left it, with the scale and noise of a process that explains most of y."""
+    prior = ledger.problem.prior
+    tail = [min(prior.log_scale[0], 1.0), prior.log_noise[0] + 0.5]
+    return np.concatenate([np.log(np.clip(theta, 0.02, 2.0)), tail])
