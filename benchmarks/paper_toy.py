@@ -57,7 +57,7 @@ PRINTED: dict[str, dict[str, float | None]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """Standardised training data, test inputs in the same units, test targets in their own, the truth (d,)."""
+    """Standardised training data, test inputs in the same units, test targets in their own, truth (d,)."""
 
     train: Train
     X_test: np.ndarray

@@ -65,6 +65,7 @@ def auto_ensemble(
     """Search in the first kernel, let the other kernels judge what it found, and average all by evidence."""
     with threadpool_limits(limits=1):
         blocking, walking, drawing = rng.spawn(3)
+        prior = prior.for_data(train.n, train.d)
         ledgers = [Ledger(_problem(train, kernels[0], prior, settings, blocking), n_jobs)]
         tell = _teller(ledgers[0], callback)
         _search_sparse(ledgers[0], train, settings, walking, tell)

@@ -1,4 +1,4 @@
-"""`SSVGPRegressor`: the whole line, from a table to inclusion probabilities and predictions, for scikit-learn."""
+"""`SSVGPRegressor`: the whole line, from a table to inclusion probabilities and predictions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import functools
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
-from ssvgp.data.inputs import Inputs, inputs_of, text_columns, warn_of_columns
-from ssvgp.data.target import target_of
+from ssvgp.data.inputs import inputs_of, text_columns, warn_of_columns
+from ssvgp.data.target import Restored, target_of
 from ssvgp.ensemble import AutoSettings, auto_ensemble
 from ssvgp.gp import mixture
 from ssvgp.gp.compose import kernel_named
@@ -40,28 +39,28 @@ def _controller() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Pin BLAS to one thread: faster on matrices of this size, and rounding no longer depends on their number."""
+    """Pin BLAS to one thread: faster on small matrices, and rounding does not depend on their number."""
     return _controller().limit(limits=1, user_api="blas")
 
 
 class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     """Gaussian process regression with spike-and-slab selection of inputs.
 
-    Inputs and target are standardised inside, and this is undone in all that is returned. Constant columns, and all
-    but the first of identical columns, are left out with a warning and have PIP 0.
+    Inputs and target are standardised inside, and this is undone in what is returned. Constant columns, and
+    all but the first of identical columns, are left out with a warning and have PIP 0.
 
     Parameters
     ----------
-    method : "auto" proposes sets of inputs in many ways and averages over them by evidence; "paper" is Algorithm 1
-        over a grid of spike precisions with leave-one-out weights, alone.
-    kernel : "auto", a name such as "se" or "matern52", a kernel object, or for "auto" a list of these to
-        average over.
+    method : "auto" proposes sets of inputs in many ways and averages over them by evidence; "paper" is
+        Algorithm 1 over a grid of spike precisions with leave-one-out weights, alone.
+    kernel : "auto", a name such as "se" or "matern52", a kernel object, or for method "auto" a list of these
+        to average over.
     prior : Prior of the method "auto"; None for the default.
     settings : AutoSettings or PaperSettings, as the method needs; None for the default.
     target_transform : None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
     threshold : inputs whose PIP lies above it are selected.
-    exact_limit : rows up to which predictions and leave-one-out figures use all rows; beyond it each uses
-        `predict_neighbours` nearest rows.
+    exact_limit : rows up to which all is exact; beyond it, fits work on blocks of rows (unless `settings` say
+        otherwise), predictions and leave-one-out figures on the `predict_neighbours` nearest rows.
     n_jobs : members fitted at a time; None is 1, -1 all cores. Results do not depend on it.
     random_state : seed, RandomState or Generator.
     verbose : 1 prints one line for each step of the fit that reports progress.
@@ -69,11 +68,11 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     Attributes
     ----------
-    pip_ (d,) posterior inclusion probabilities; inverse_lengthscales_ (d,) mean |theta| on standardised inputs;
-    members_, weights_ (k,), ensemble_, train_ the mixture and the standardised data it conditions on;
-    noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse part,
-    background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ maps the
-    number of a copied column to the column that stands for it; n_features_in_, feature_names_in_.
+    pip_ (d,) posterior inclusion probabilities; inverse_lengthscales_ (d,) mean |theta|, standardised inputs;
+    ensemble_ with members_ and weights_ (k,), and train_, the standardised data on which it conditions;
+    noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse
+    part, background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ from the
+    number of a copied column to that of the column that stands for it; n_features_in_, feature_names_in_.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         method: str = "auto",
         kernel: Any = "auto",
         prior: Prior | None = None,
-        settings: AutoSettings | PaperSettings | None = None,
+        settings: Any = None,
         target_transform: str | None = None,
         threshold: float = 0.5,
         exact_limit: int = 2000,
@@ -104,7 +103,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    # --- fit --------------------------------------------------------------------------------------------------
+    # --- fit -----------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,)."""
@@ -112,13 +111,18 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         X, y = self._table(X, y)
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
-        self._inputs, self._target = inputs, target_of(y, self.target_transform)
-        self.train_ = Train(inputs.standardise(X), self._target.standardise(y))
-        with one_blas_thread():
-            found = self._ensemble(Train(self.train_.X[:, inputs.kept], self.train_.y), kernels)
+        target = target_of(y, self.target_transform)
+        train = Train(inputs.standardise(X), target.standardise(y))
+        varying = Train(train.X[:, inputs.kept], train.y)
+        if target.constant or not varying.d:
+            found = _nothing_to_select(varying, STILL if target.constant else 1.0)
+        else:
+            with one_blas_thread():
+                found = self._ensemble(varying, kernels)
         if found.notes.get("interrupted"):
             warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
-        self._publish(_in_columns_of_table(found, inputs))
+        self._inputs, self._target, self.train_ = inputs, target, train
+        self._publish(inputs.over_table(found))
         return self
 
     def _table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -127,18 +131,17 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         except ValueError as error:
             if "could not convert string" not in str(error) or not (listed := text_columns(X)):
                 raise
-            raise ValueError(f"{error}; encode as numbers, or leave out, the columns with text: {listed}") from error
+            raise ValueError(f"{error}; encode or leave out the columns with text: {listed}") from error
 
     def _checked(self) -> tuple[Kernel, ...]:
         """The kernels, after all parameters have been checked."""
-        settings = {"auto": AutoSettings, "paper": PaperSettings}
-        if self.method not in settings:
+        kinds = {"auto": AutoSettings, "paper": PaperSettings}
+        if self.method not in kinds:
             raise ValueError(f"method is 'auto' or 'paper', not {self.method!r}")
-        for name, kind in (("settings", settings[self.method]), ("prior", Prior)):
+        for name, kind in {"settings": kinds[self.method], "prior": Prior}.items():
             given = getattr(self, name)
             if given is not None and not isinstance(given, kind):
-                wanted = f"{kind.__name__} or None for method={self.method!r}"
-                raise TypeError(f"{name} must be {wanted}, not {type(given).__name__}")
+                raise TypeError(f"{name} must be {kind.__name__} or None, not {type(given).__name__}")
         if not 0.0 <= self.threshold <= 1.0:
             raise ValueError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
         if self.predict_neighbours < 1:
@@ -146,14 +149,11 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         return _kernels_of(self.kernel, self.method)
 
     def _ensemble(self, train: Train, kernels: tuple[Kernel, ...]) -> Ensemble:
-        if self._target.constant or not train.d:
-            return _nothing_to_select(train, STILL if self._target.constant else 1.0)
         rng, n_jobs = _generator(self.random_state), effective_n_jobs(self.n_jobs)
         listen = self._listen if self.verbose or self.callback is not None else None
         if self.method == "paper":
-            settings = self.settings if isinstance(self.settings, PaperSettings) else PaperSettings()
-            return paper_ensemble(train, kernels[0], settings, rng, n_jobs, listen)
-        chosen = self.settings if isinstance(self.settings, AutoSettings) else AutoSettings()
+            return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
+        chosen = self.settings or AutoSettings(exact_rows=self.exact_limit)
         return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
 
     def _listen(self, report: Any) -> None:
@@ -176,15 +176,15 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self.duplicate_of_ = dict(self._inputs.duplicate_of)
         self._kept_results: dict[str, Any] = {}  # filled on demand, left out of pickles
 
-    # --- predict ----------------------------------------------------------------------------------------------
+    # --- predict -------------------------------------------------------------------------------------------
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
-        """Mean (t,) of y at rows X (t, d); with its standard deviation (t,) or covariance (t, t), noise included.
+        """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
 
-        `predict_latent` has the same without noise.
+        Noise is included; `predict_latent` is without it.
         """
         if return_std and return_cov:
-            raise ValueError("ask for one of return_std and return_cov: the first is the diagonal of the second")
+            raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
         if return_cov:
             return self._predict_joint(X)
         restored = self._target_moments(X, noise=True)
@@ -200,8 +200,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def predict_quantiles(self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975)) -> np.ndarray:
         """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included."""
-        with one_blas_thread():
-            return self._target.restore(mixture.quantiles(self._prediction(X), np.asarray(q, dtype=float)))
+        prediction = self._prediction(X)
+        return self._target.restore(mixture.quantiles(prediction, np.asarray(q, dtype=float)))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
@@ -212,7 +212,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         return self._target.restore(draws).T
 
     def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i) (t,) of each row, noise included; minus infinity where a transform excludes y_i."""
+        """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i."""
         y = np.asarray(y, dtype=float).ravel()
         prediction = self._prediction(X)
         if y.size != prediction.means.shape[1]:
@@ -243,22 +243,23 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
             self._kept_results["posteriors"] = posteriors(self.ensemble_, self.train_)
         return self._kept_results["posteriors"]
 
-    def _target_moments(self, X: Any, noise: bool) -> Any:
-        return self._target.moments(self._prediction(X), noise)
+    def _target_moments(self, X: Any, noise: bool) -> Restored:
+        prediction = self._prediction(X)
+        return self._target.moments(prediction, noise)
 
     def _predict_joint(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         rows = self._rows(X)
         if self.target_transform is not None:
-            raise ValueError("return_cov has no closed form under a target_transform: use the draws of sample_y")
+            raise ValueError("return_cov does not work with a target_transform: use the draws of sample_y")
         with one_blas_thread():
             joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
         return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
 
-    # --- what the fit says of its own rows and inputs ---------------------------------------------------------
+    # --- what the fit says of its own rows and inputs ------------------------------------------------------
 
     @property
     def loo_(self) -> LeaveOneOut:
-        """Leave-one-out mean, variance and log density (n,) of the mixture with its weights held, in units of y."""
+        """Leave-one-out mean, variance and log density (n,) of y, the mixture's weights held."""
         check_is_fitted(self)
         if "loo" not in self._kept_results:
             with one_blas_thread():
@@ -267,12 +268,10 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def _leave_one_out(self) -> LeaveOneOut:
         train, m = self.train_, self._neighbours
-        each = [
-            loo.exact(train, member) if m is None else loo.truncated(train, member, m) for member in self.members_
-        ]
-        # the noise is in the variances already
-        parts = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
-        prediction = Prediction(*parts, np.zeros(len(each)), self.weights_)
+        score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
+        each = [score(train, member) for member in self.members_]
+        means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
+        prediction = Prediction(means, variances, np.zeros(len(each)), self.weights_)  # noise is in already
         restored = self._target.moments(prediction)
         slope = self._target.log_slope(self._target.restore(train.y))
         density = mixture.log_density(prediction, train.y) + slope
@@ -287,7 +286,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         return state | {"_kept_results": {}} if "_kept_results" in state else state
 
 
-# --- parts of the fit -------------------------------------------------------------------------------------------
+# --- parts of the fit --------------------------------------------------------------------------------------
 
 
 def _kernels_of(kernel: Any, method: str) -> tuple[Kernel, ...]:
@@ -313,21 +312,3 @@ def _nothing_to_select(train: Train, noise: float) -> Ensemble:
     member = Member(nothing, Parameters(np.empty(0), 0.0, noise), squared_exponential(), np.empty(0))
     shares = {"sparse": 0.0, "background": 0.0, "noise": 1.0}
     return Ensemble((member,), np.ones(1), np.zeros(train.d), {"shares": shares})
-
-
-def _in_columns_of_table(ensemble: Ensemble, inputs: Inputs) -> Ensemble:
-    """An ensemble over the kept columns (p,) as one over all d, whose other columns are zero.
-
-    background * X X' / p over the kept columns is (background d / p) * X X' / d over all.
-    """
-    d, kept = inputs.spread.size, inputs.kept
-    if kept.size == d:
-        return ensemble
-    pip = np.zeros(d)
-    pip[kept] = ensemble.pip
-    members = []
-    for member in ensemble.members:
-        at = member.parameters
-        at = replace(at, background=at.background * d / max(kept.size, 1))
-        members.append(replace(member, active=kept[member.active], parameters=at))
-    return replace(ensemble, members=tuple(members), pip=pip)

@@ -5,7 +5,7 @@ n rows, d inputs, p active inputs, m neighbours, k members, t test rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,18 @@ class Prior:
     slab_scales: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8)
     log_scale: tuple[float, float] = (0.5, 2.0)
     log_noise: tuple[float, float] = (-2.0, 2.0)
-    log_background: tuple[float, float] = (-1.5, 1.5)
+    log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
     with_background: float = 0.5
     mean: float = 1.0
+
+    def for_data(self, n: int, d: int) -> Prior:
+        """The prior with the background's scale set for n rows and d inputs.
+
+        A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
+        """
+        if self.log_background is not None:
+            return self
+        return replace(self, log_background=(float(np.log(0.25 * min(1.0, d / n))), 1.0))
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,7 @@ def test_slopes_are_the_gradient_in_theta_squared(make, rows, theta, weights) ->
         np.testing.assert_allclose(actual[j], np.vdot(weights, change) / square, rtol=1e-4, atol=1e-3)
 
 
-def test_slopes_of_matern12_are_right_for_distinct_rows_and_finite_for_equal_ones(rows, theta, weights) -> None:
+def test_slopes_of_matern12_are_right_and_finite_for_equal_rows(rows, theta, weights) -> None:
     kernel, column = matern(1), np.random.default_rng(3).standard_normal((9, 1))
     actual = kernel.evaluate(rows, theta, floor=1e-4).slopes(weights, column)
     square = 1e-7

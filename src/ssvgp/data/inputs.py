@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from ssvgp.records import Ensemble
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
 HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
@@ -33,7 +35,7 @@ def scale_of(values: np.ndarray) -> Scale:
     centre = low + (0.5 * values - 0.5 * low).mean(axis=0) * 2.0
     half = np.maximum(0.5 * high - 0.5 * centre, 0.5 * centre - 0.5 * low)
     constant = half <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
-    unit = np.where(constant, 1.0, half)
+    unit = np.where(half > 0, half, 1.0)
     # within -1 and 1, so that its square neither over- nor underflows
     ratio = (0.5 * values - 0.5 * centre) / unit
     spread = 2.0 * unit * np.sqrt((ratio * ratio).mean(axis=0))
@@ -57,6 +59,31 @@ class Inputs:
     def standardise(self, X: np.ndarray) -> np.ndarray:
         """Rows X (t, d) in standard deviations from the training mean, zero in columns left out."""
         return (X - self.centre) / self.spread
+
+    def over_table(self, ensemble: Ensemble) -> Ensemble:
+        """An ensemble over the kept columns (p,) as one over all d columns, of which the others are zero.
+
+        background * X X' / p over the kept columns is (background d / p) * X X' / d over all.
+        """
+        if self.kept.size == self.spread.size:
+            return ensemble
+        ratio = self.spread.size / max(self.kept.size, 1)
+        members = tuple(
+            replace(
+                member,
+                active=self.kept[member.active],
+                parameters=replace(member.parameters, background=ratio * member.parameters.background),
+            )
+            for member in ensemble.members
+        )
+        notes = ensemble.notes | {"columns": self.kept}  # those that numbers in the notes count
+        return Ensemble(members, ensemble.weights, self._widen(ensemble.pip), notes)
+
+    def _widen(self, values: np.ndarray) -> np.ndarray:
+        """Values of the kept columns (p,) with zeros for the others (d,)."""
+        out = np.zeros(self.spread.size)
+        out[self.kept] = values
+        return out
 
 
 def inputs_of(X: np.ndarray) -> Inputs:

@@ -106,7 +106,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 
 
 def kernel_named(kernel: str | Kernel) -> Kernel:
-    """The kernel of that name; sums and products of names are spelled with + and *; objects pass through."""
+    """The kernel of that name; sums and products use + and *, sums in equal shares; objects stay."""
     if not isinstance(kernel, str):
         if isinstance(kernel, Kernel):
             return kernel
@@ -114,7 +114,8 @@ def kernel_named(kernel: str | Kernel) -> Kernel:
         raise TypeError(f"a kernel is {wanted}; got {type(kernel).__name__}")
     if "+" in kernel:
         first, rest = kernel.split("+", 1)
-        return Sum(kernel_named(first.strip()), kernel_named(rest.strip()))
+        equal = 1.0 / (kernel.count("+") + 1)
+        return Sum(kernel_named(first.strip()), kernel_named(rest.strip()), equal)
     if "*" in kernel:
         first, rest = kernel.split("*", 1)
         return Product(kernel_named(first.strip()), kernel_named(rest.strip()))

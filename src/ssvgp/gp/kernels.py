@@ -18,7 +18,13 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-Profile = Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
+
+class Profile(Protocol):
+    """h(r^2) and its derivative in r^2; `floor` bounds r^2 from below in the derivative."""
+
+    def value(self, m: np.ndarray) -> np.ndarray: ...
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray: ...
 
 
 class Evaluation(Protocol):
@@ -114,7 +120,7 @@ class Stationary:
         m = _squared_distance(left * theta, right * theta)
         if left is right:
             m.flat[:: m.shape[0] + 1] = 0.0  # as in `evaluate`
-        return self.profile(m, 0.0)[0]
+        return self.profile.value(m)
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
@@ -123,50 +129,94 @@ class Stationary:
         scaled = rows * theta
         m = _squared_distance(scaled, scaled)
         m.flat[:: m.shape[0] + 1] = 0.0  # rounding must not leave a row at a distance from itself
-        value, derivative = self.profile(m, floor)
+        value = self.profile.value(m)
+        derivative = self.profile.derivative(m, value, floor)
         derivative.flat[:: m.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
         return _Pointwise(value, derivative, rows, theta, _contract_distance)
 
 
-def _se(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    value = np.exp(-0.5 * m)
-    return value, -0.5 * value
+@dataclass(frozen=True)
+class SquaredExponentialProfile:
+    """h = exp(-r^2 / 2)."""
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        return np.exp(-0.5 * m)
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        return -0.5 * value
 
 
-def _matern12(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    r = np.sqrt(m)
-    value = np.exp(-r)
-    # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: without a floor it counts as 0 there,
-    # since a large number would be lost again only up to rounding.
-    bounded = np.maximum(r, np.sqrt(floor))
-    return value, np.divide(-0.5 * value, bounded, out=np.zeros_like(r), where=bounded > 1e-10)
+@dataclass(frozen=True)
+class Matern12Profile:
+    """h = exp(-r)."""
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        return np.exp(-np.sqrt(m))
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: without a floor it counts
+        # as 0 there, since a large number would cancel only up to rounding.
+        bounded = np.sqrt(np.maximum(m, floor))
+        return np.divide(-0.5 * value, bounded, out=np.zeros_like(m), where=bounded > 1e-10)
 
 
-def _matern32(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    r = np.sqrt(3.0 * m)
-    decay = np.exp(-r)
-    return (1.0 + r) * decay, -1.5 * decay
+@dataclass(frozen=True)
+class Matern32Profile:
+    """h = (1 + s) exp(-s), s = sqrt(3) r."""
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        s = np.sqrt(3.0 * m)
+        return (1.0 + s) * np.exp(-s)
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        return -1.5 * value / (1.0 + np.sqrt(3.0 * m))
 
 
-def _matern52(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    r = np.sqrt(5.0 * m)
-    decay = np.exp(-r)
-    return (1.0 + r + (5.0 / 3.0) * m) * decay, -(5.0 / 6.0) * (1.0 + r) * decay
+@dataclass(frozen=True)
+class Matern52Profile:
+    """h = (1 + s + s^2 / 3) exp(-s), s = sqrt(5) r."""
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        s = np.sqrt(5.0 * m)
+        return (1.0 + s + (5.0 / 3.0) * m) * np.exp(-s)
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        s = np.sqrt(5.0 * m)
+        return -(5.0 / 6.0) * (1.0 + s) / (1.0 + s + (5.0 / 3.0) * m) * value
 
 
-def _cauchy(m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    value = 1.0 / (1.0 + m)
-    return value, -value * value
+@dataclass(frozen=True)
+class CauchyProfile:
+    """h = 1 / (1 + r^2)."""
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + m)
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        return -value * value
+
+
+@dataclass(frozen=True)
+class RationalProfile:
+    """h = (1 + r^2 / (2 shape))^-shape."""
+
+    shape: float
+
+    def value(self, m: np.ndarray) -> np.ndarray:
+        return (1.0 + m / (2.0 * self.shape)) ** -self.shape
+
+    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
+        return -0.5 * value / (1.0 + m / (2.0 * self.shape))
 
 
 def squared_exponential() -> Stationary:
     """exp(-r^2 / 2), the kernel of the paper's experiments."""
-    return Stationary("se", _se)
+    return Stationary("se", SquaredExponentialProfile())
 
 
 def matern(twice_order: int) -> Stationary:
     """Matern kernel of order 1/2, 3/2 or 5/2, given as 1, 3 or 5."""
-    profiles = {1: _matern12, 3: _matern32, 5: _matern52}
+    profiles: dict[int, Profile] = {1: Matern12Profile(), 3: Matern32Profile(), 5: Matern52Profile()}
     if twice_order not in profiles:
         raise ValueError(f"a Matern kernel has order 1/2, 3/2 or 5/2: give 1, 3 or 5, not {twice_order!r}")
     return Stationary(f"matern{twice_order}2", profiles[twice_order])
@@ -174,24 +224,14 @@ def matern(twice_order: int) -> Stationary:
 
 def cauchy() -> Stationary:
     """1 / (1 + r^2)."""
-    return Stationary("cauchy", _cauchy)
-
-
-@dataclass(frozen=True)
-class _RationalProfile:
-    shape: float
-
-    def __call__(self, m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-        base = 1.0 + m / (2.0 * self.shape)
-        value = base**-self.shape
-        return value, -0.5 * value / base
+    return Stationary("cauchy", CauchyProfile())
 
 
 def rational_quadratic(shape: float = 1.0) -> Stationary:
     """(1 + r^2 / (2 shape))^-shape: a mixture of squared exponentials over many lengthscales."""
     if not shape > 0:
         raise ValueError(f"the shape of a rational quadratic kernel must be positive, not {shape!r}")
-    return Stationary("rq", _RationalProfile(float(shape)))
+    return Stationary("rq", RationalProfile(float(shape)))
 
 
 # --- kernels of the inner product ---------------------------------------------------------------------------

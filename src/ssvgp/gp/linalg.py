@@ -59,7 +59,8 @@ class Factor:
 def factor(covariance: np.ndarray) -> Factor:
     """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3."""
     lower, info = lapack.dpotrf(covariance, lower=1, clean=1)
-    if info == 0:
+    # LAPACK need not notice NaN, but NaN or infinity anywhere in the matrix reaches the diagonal of L
+    if info == 0 and np.isfinite(np.diagonal(lower)).all():
         return Factor(lower, 0.0)
     if not np.isfinite(covariance).all():
         raise NotPositiveDefiniteError(

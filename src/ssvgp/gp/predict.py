@@ -128,7 +128,7 @@ def joint_posterior(given: Posterior, X_new: np.ndarray) -> JointMoments:
     return JointMoments(cross @ given.alpha, joint)
 
 
-# --- one member, truncated to nearest neighbours (section 4.2) ------------------------------------------
+# --- one member, truncated to nearest neighbours (section 3.2) ------------------------------------------
 
 
 def _neighbours(member: Member, train: Train, X_new: np.ndarray, m: int) -> np.ndarray:

@@ -109,8 +109,9 @@ class Fit:
     """What a-CAVI found for one v.
 
     theta and sd (p,) are the moments of q(theta) on the active inputs, inclusion (d,) is lambda with zeros
-    where an input was pruned, xi is q(pi). The noise of `parameters` contains the jitter, so that later stages
-    see the covariance that was trained. trace and sizes (rounds,) hold the ELBO and the number of active inputs.
+    where an input was pruned, xi is q(pi). The noise of `parameters` contains the jitter, so that later
+    stages see the covariance that was trained. trace and sizes (rounds,) hold the ELBO and the number of
+    active inputs.
     """
 
     v: float

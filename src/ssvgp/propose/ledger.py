@@ -109,6 +109,7 @@ class Ledger:
     n_jobs: int = 1
     fits: dict[Candidate, Fit] = field(default_factory=dict)
     expanded: set[Candidate] = field(default_factory=set)
+    paired: set[Candidate] = field(default_factory=set)
 
     def best(self, background: bool | None = None) -> Fit:
         """The fit with the highest evidence, among those with or without background where asked."""

@@ -22,7 +22,7 @@ class SearchSettings:
     slack: float = 3.0  # how far an estimate may err low before its set is passed over
     width: int = 4  # single additions tried at each step of growth
     pair_width: int = 300  # pairs of inputs looked at when no single input helps
-    pair_rows: int = 150
+    pair_rows: int = 100
     pair_fits: int = 3
     most_expanded: int = 10
     most_pair_inputs: int = 3000
@@ -95,6 +95,9 @@ def _add_one(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSetti
 
 def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settings: SearchSettings) -> Fit | None:  # type: ignore[type-arg]
     """Add two inputs at once, found by their product: effects without any main effect need this."""
+    if current.candidate in ledger.paired:
+        return None
+    ledger.paired.add(current.candidate)
     order, _ = rank(scores, current.candidate)
     columns = np.sort(order[: settings.most_pair_inputs])
     best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)

@@ -1,0 +1,126 @@
+"""Factorisations: identities against NumPy, and the jitter policy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ssvgp.gp.linalg import (
+    FIRST_JITTER,
+    LAST_JITTER,
+    NotPositiveDefiniteError,
+    factor,
+    half_solve_each,
+    solve_least_squares,
+    symmetric_square_root,
+    symmetric_square_root_inverse,
+)
+
+
+def positive_definite(generator: np.random.Generator, n: int) -> np.ndarray:
+    root = generator.standard_normal((n, n))
+    return root @ root.T + 0.1 * np.eye(n)
+
+
+@pytest.fixture
+def generator() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_factor_solves_inverts_and_measures(generator) -> None:
+    covariance, b = positive_definite(generator, 8), generator.standard_normal((8, 3))
+    before = covariance.copy()
+    chol = factor(covariance)
+    np.testing.assert_array_equal(covariance, before)
+    assert chol.jitter == 0.0
+    np.testing.assert_allclose(chol.lower @ chol.lower.T, covariance, atol=1e-12)
+    np.testing.assert_allclose(chol.solve(b), np.linalg.solve(covariance, b), rtol=1e-9)
+    np.testing.assert_allclose(chol.solve(b[:, 0]), np.linalg.solve(covariance, b[:, 0]), rtol=1e-9)
+    np.testing.assert_allclose(chol.inverse(), np.linalg.inv(covariance), rtol=1e-8)
+    assert chol.log_determinant() == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-12)
+    half = chol.half_solve(b)
+    np.testing.assert_allclose(half.T @ half, b.T @ np.linalg.solve(covariance, b), rtol=1e-9)
+
+
+def test_multiply_turns_white_noise_into_the_covariance(generator) -> None:
+    covariance = positive_definite(generator, 5)
+    mixed = factor(covariance).multiply(np.eye(5))
+    np.testing.assert_allclose(mixed @ mixed.T, covariance, atol=1e-12)
+
+
+def test_a_matrix_of_one_row_is_no_special_case() -> None:
+    chol = factor(np.array([[4.0]]))
+    assert chol.inverse() == pytest.approx(0.25)
+    assert chol.log_determinant() == pytest.approx(np.log(4.0))
+
+
+def test_a_singular_matrix_is_repaired_by_a_little_and_says_so() -> None:
+    ones = np.full((6, 6), 2.0)
+    ones[0, 0] -= 1e-9  # not even semi-definite
+    chol = factor(ones)
+    assert FIRST_JITTER <= chol.jitter / 2.0 <= 1e-6
+    np.testing.assert_allclose(chol.lower @ chol.lower.T, ones, atol=2e-6)
+
+
+def test_the_least_jitter_that_works_is_used(generator) -> None:
+    vectors = np.linalg.qr(generator.standard_normal((4, 4)))[0]
+    covariance = (vectors * np.array([1.0, 1.0, 1.0, -3e-5])) @ vectors.T
+    size = np.trace(covariance) / 4
+    assert factor(covariance).jitter == pytest.approx(1e-4 * size)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "says"),
+    [
+        (np.array([[1.0, 3.0], [3.0, 1.0]]), f"even with {LAST_JITTER:g}"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "NaN or infinite"),
+        (np.array([[np.inf, 0.0], [0.0, 1.0]]), "NaN or infinite"),
+        (np.zeros((3, 3)), "not positive definite"),
+        (-np.eye(3), "not positive definite"),
+    ],
+    ids=["indefinite", "nan", "infinite", "zero", "negative"],
+)
+def test_a_hopeless_matrix_is_refused(matrix, says) -> None:
+    with pytest.raises(NotPositiveDefiniteError, match=says):
+        factor(matrix)
+
+
+def test_half_solves_of_many_small_systems_equal_those_of_each(generator) -> None:
+    covariances = np.stack([positive_definite(generator, 5) for _ in range(4)])
+    right = generator.standard_normal((4, 5, 2))
+    before = right.copy()
+    expected = np.stack([factor(c).half_solve(r) for c, r in zip(covariances, right, strict=True)])
+    np.testing.assert_allclose(half_solve_each(covariances, right), expected, rtol=1e-10)
+    np.testing.assert_array_equal(right, before)
+
+
+def test_one_singular_system_among_many_is_repaired_alone(generator) -> None:
+    good = positive_definite(generator, 3)
+    bad = np.ones((3, 3))
+    bad[0, 0] -= 1e-9
+    right = generator.standard_normal((2, 3, 1))
+    actual = half_solve_each(np.stack([good, bad]), right)
+    np.testing.assert_allclose(actual[0], factor(good).half_solve(right[0]), rtol=1e-10)
+    assert np.isfinite(actual).all()
+
+
+def test_square_root_squares_to_the_matrix_even_if_singular(generator) -> None:
+    thin = generator.standard_normal((5, 2))
+    root = symmetric_square_root(thin @ thin.T)
+    np.testing.assert_allclose(root @ root, thin @ thin.T, atol=1e-12)
+    np.testing.assert_allclose(root, root.T, atol=1e-13)
+    np.testing.assert_array_equal(symmetric_square_root(np.zeros((3, 3))), 0.0)
+
+
+def test_inverse_square_root_raises_flat_directions_to_the_floor(generator) -> None:
+    hessian = positive_definite(generator, 4)
+    root, log_determinant = symmetric_square_root_inverse(hessian, 1e-6)
+    np.testing.assert_allclose(root @ root.T, np.linalg.inv(hessian), rtol=1e-8)
+    assert log_determinant == pytest.approx(np.linalg.slogdet(hessian)[1])
+    root, log_determinant = symmetric_square_root_inverse(np.diag([4.0, -1.0]), 0.5)
+    np.testing.assert_allclose(root @ root.T, np.diag([0.25, 2.0]), atol=1e-14)
+    assert log_determinant == pytest.approx(np.log(2.0))
+
+
+def test_least_squares_takes_the_shortest_solution() -> None:
+    np.testing.assert_allclose(solve_least_squares(np.array([[1.0, 1.0]]), np.array([2.0])), [1.0, 1.0])

@@ -1,0 +1,108 @@
+"""The paper's method as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ssvgp import paper
+from ssvgp.gp.compose import kernel_named
+from ssvgp.paper import paper_ensemble
+from ssvgp.records import Ensemble, PaperSettings, Train
+
+SE = kernel_named("se")
+QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
+
+
+def two_of_eight(n: int = 60, seed: int = 0) -> Train:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 8))
+    y = np.sin(1.5 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n)
+    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std())
+
+
+def ensemble(settings: PaperSettings, train: Train | None = None, seed: int = 0, n_jobs: int = 1) -> Ensemble:
+    return paper_ensemble(train or two_of_eight(), SE, settings, np.random.default_rng(seed), n_jobs)
+
+
+def test_the_relevant_inputs_get_high_pips() -> None:
+    found = ensemble(QUICK)
+    assert np.array_equal(np.flatnonzero(found.pip > 0.5)[:2], [0, 1])
+    assert found.pip[:2] == pytest.approx(1.0, abs=1e-6)
+    assert found.pip[2:].mean() < 0.5
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert np.all(found.weights > 0)
+
+
+def test_permuting_columns_permutes_pips() -> None:
+    train, order = two_of_eight(), np.array([3, 1, 7, 0, 2, 6, 5, 4])
+    settings = replace(QUICK, minibatch=1.0, thin=None)
+    plain, permuted = ensemble(settings, train), ensemble(settings, Train(train.X[:, order], train.y))
+    assert permuted.pip == pytest.approx(plain.pip[order], abs=1e-6)
+
+
+def test_the_notes_tell_of_every_v() -> None:
+    notes = ensemble(QUICK).notes
+    assert notes["average_pip"] == pytest.approx(notes["inclusion"].mean(1))
+    assert notes["elbo"].shape == notes["sizes"].shape == (4, 3)
+    assert notes["loo"].shape == notes["v_weights"].shape == notes["kept"].shape == (4,)
+    assert notes["loo_rows"][0].mean.shape == (60,)
+
+
+def test_average_pips_grow_with_v() -> None:
+    notes = ensemble(replace(QUICK, v=(1.0, 1e2, 1e4, 1e8), minibatch=1.0)).notes
+    assert np.all(np.diff(notes["average_pip"]) >= 0)
+    assert notes["average_pip"][0] == 0.0
+
+
+def test_the_best_member_alone_has_all_weight() -> None:
+    found = ensemble(replace(QUICK, best_only=True))
+    assert len(found.members) == 1
+    assert found.weights == pytest.approx([1.0])
+    best = found.notes["inclusion"][np.argmax(found.notes["loo"])]
+    assert found.pip == pytest.approx(best)
+
+
+@pytest.mark.parametrize("neighbours", [None, 20])
+def test_collapsing_leaves_one_member_for_each_set(neighbours: int | None) -> None:
+    settings = replace(QUICK, v=(1e3, 1.1e3, 1e4), collapse=True, thin=None, loo_neighbours=neighbours)
+    found = ensemble(settings)
+    sets = [tuple(member.active) for member in found.members]
+    assert len(set(sets)) == len(sets) < 3
+
+
+def test_mean_field_members_share_the_weight_of_their_fit() -> None:
+    settings = replace(QUICK, v=(1e4,), posterior="mean-field", prune=0.0, predictive_samples=7)
+    found = ensemble(settings)
+    assert found.weights == pytest.approx(np.full(7, 1 / 7))
+    assert found.pip == pytest.approx(found.notes["inclusion"][0])
+    assert not np.array_equal(found.members[0].parameters.theta, found.members[1].parameters.theta)
+
+
+def test_the_ensemble_does_not_depend_on_the_number_of_jobs() -> None:
+    one, two = ensemble(QUICK), ensemble(QUICK, n_jobs=2)
+    assert np.array_equal(one.pip, two.pip)
+    assert np.array_equal(one.weights, two.weights)
+
+
+def test_pruning_everything_leaves_a_constant_and_no_pips() -> None:
+    found = ensemble(replace(QUICK, v=(1e-2, 1e-1)))
+    assert not found.pip.any()
+    assert all(member.active.size == 0 for member in found.members)
+
+
+def test_kappa_in_the_noise_is_a_different_score() -> None:
+    places = [replace(QUICK, kappa=1.0, kappa_place=place) for place in ("variance", "noise")]
+    variance, noise = (ensemble(settings) for settings in places)
+    assert np.array_equal(variance.notes["inclusion"], noise.notes["inclusion"])
+    assert not np.allclose(variance.notes["loo"], noise.notes["loo"])
+    with pytest.raises(ValueError, match="'variance' or 'noise'"):
+        ensemble(replace(QUICK, kappa_place="mean"))
+
+
+def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paper, "MANY_ROWS", 30)
+    exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
+    assert ensemble(QUICK).notes["loo"] == pytest.approx(exact)  # 64 neighbours are more than there are
