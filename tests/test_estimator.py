@@ -79,10 +79,12 @@ def test_transform_keeps_selected_columns_and_inverse_puts_them_back(fitted: SSV
     assert fitted.get_feature_names_out().tolist() == ["x0", "x3"]
 
 
-def test_permuting_columns_permutes_inclusion_probabilities(fitted: SSVGPRegressor) -> None:
+def test_permuting_columns_permutes_inclusion_probabilities() -> None:
     X, y = table()
     order = np.array([4, 3, 0, 5, 1, 2])
-    assert np.allclose(light().fit(X[:, order], y).pip_, fitted.pip_[order], atol=0.02)
+    model = light(settings=replace(LIGHT, draws=256))  # draws within a set differ with its order
+    first = model.fit(X, y).pip_
+    assert np.allclose(model.fit(X[:, order], y).pip_, first[order], atol=0.03)
 
 
 def test_shift_and_scale_of_inputs_and_target_change_nothing(fitted: SSVGPRegressor) -> None:
@@ -210,7 +212,7 @@ def test_names_go_in_and_come_out(frame: Any) -> None:
 def test_text_columns_are_named_in_the_error() -> None:
     X, y = table()
     data = pd.DataFrame(X, columns=list("abcdef")).assign(b="red")
-    with pytest.raises(ValueError, match="columns with text: b$"):
+    with pytest.raises(ValueError, match=r"columns with text: b$"):
         light().fit(data, y)
 
 
@@ -223,9 +225,9 @@ def test_missing_and_infinite_values_are_refused(bad: float, fitted: SSVGPRegres
     hurt, hurt_y = X.copy(), y.copy()
     hurt[3, 2] = hurt_y[1] = bad
     for rows, targets in ((hurt, y), (X, hurt_y)):
-        with pytest.raises(ValueError, match="NaN|infinity"):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
             light().fit(rows, targets)
-    with pytest.raises(ValueError, match="NaN|infinity"):
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
         fitted.predict(hurt)
 
 
@@ -358,9 +360,10 @@ def test_a_fit_that_is_stopped_leaves_the_last_one_whole() -> None:
 
 
 def test_before_a_fit_there_is_nothing() -> None:
-    for name in ("loo_", "_get_support_mask"):
+    model = light()
+    for ask in (lambda: model.loo_, model.get_support, lambda: model.sample_y(table()[0])):
         with pytest.raises(NotFittedError):
-            getattr(light(), name)()
+            ask()
 
 
 # --- company --------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _rows(entry: Entry, count: int, rng: np.random.Generator) -> tuple[np.ndarra
 
 def _member(entry: Entry, z: np.ndarray) -> Member:
     candidate: Candidate = entry.fit.candidate
-    parameters = unpack(z, candidate.size, candidate.background, entry.problem.prior.mean)
+    parameters = unpack(z, candidate, entry.problem.prior)
     active = np.array(candidate.active, dtype=np.intp)
     return Member(active, parameters, entry.problem.kernel, np.ones(active.size))
 
@@ -174,7 +174,8 @@ def _parts(entry: Entry, parameters: Parameters) -> tuple[float, float, float]:
     first = entry.problem.blocks[0]
     rows = first.X[:, list(entry.fit.candidate.active)]
     sparse = parameters.scale * _spread(entry.problem.kernel.matrix(rows, rows, parameters.theta)) if rows.size else 0.0
-    background = parameters.background * _spread(first.gram) if first.gram is not None else 0.0
+    kind = entry.fit.candidate.background
+    background = parameters.background * _spread(first.grams[kind]) if kind else 0.0
     return sparse, background, parameters.noise
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.average import Weighed, average
+from ssvgp.gp.background import KINDS, gram
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.neighbours import block
 from ssvgp.propose.dense import dense_ranking, dense_starts
@@ -31,7 +32,7 @@ class AutoSettings:
     dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
     dense_rows: int = 150
     dense_starts: int = 2
-    background: bool = True
+    backgrounds: tuple[str, ...] = KINDS
     most_dense_inputs: int = 20_000
     exact_rows: int = 2000
     blocks: int = 8
@@ -73,7 +74,7 @@ def auto_ensemble(
             ledgers[0] = _localise(ledgers[0], train, settings, blocking)
             explore(ledgers[0], settings.search)
             tell("neighbour blocks")
-        elif settings.background and 0.0 < prior.with_background < 1.0:
+        elif settings.backgrounds and 0.0 < prior.with_background < 1.0:
             _search_background(ledgers[0], settings)
             tell("background")
         ledgers += [_judge_by(kernel, ledgers[0], settings) for kernel in kernels[1:]]
@@ -95,8 +96,8 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
-        gram = train.X @ train.X.T / train.d if settings.background else None
-        return Problem((Block(train.X, train.y, gram),), kernel, prior)
+        grams = {kind: gram(kind, train.X, train.X) for kind in settings.backgrounds}
+        return Problem((Block(train.X, train.y, grams),), kernel, prior)
     rows = [np.sort(rng.choice(train.n, settings.block_rows, replace=False)) for _ in range(settings.blocks)]
     return Problem(tuple(Block(train.X[r], train.y[r]) for r in rows), kernel, prior)
 
@@ -105,7 +106,7 @@ def _search_sparse(
     ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator, tell: Callable[[str], None]
 ) -> None:
     """Growth from nothing, then from the dense end, then moves around the best."""
-    grow(ledger, empty_fit(ledger, False), settings.search)
+    grow(ledger, empty_fit(ledger), settings.search)
     tell("growth")
     if train.d <= settings.most_dense_inputs:
         order, theta = dense_ranking(train, ledger.problem.kernel, settings.dense, rng)
@@ -124,8 +125,9 @@ def _search_sparse(
 def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
     for found in ledger.within(settings.search.reach)[:2]:
-        ledger.visit(found, Candidate(found.candidate.active, True))
-    alone = empty_fit(ledger, True)
+        for kind in settings.backgrounds:
+            ledger.visit(found, Candidate(found.candidate.active, kind))
+    alone = max((empty_fit(ledger, kind) for kind in settings.backgrounds), key=lambda f: f.log_evidence)
     if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
         grow(ledger, alone, settings.search)
     top = ledger.best(True)
@@ -150,7 +152,7 @@ def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.rand
         rows.append(np.unique(np.concatenate([near, far])))
     problem = replace(ledger.problem, blocks=tuple(Block(train.X[r], train.y[r]) for r in rows))
     local = Ledger(problem, ledger.n_jobs)
-    empty_fit(local, False)
+    empty_fit(local)
     for found in ledger.within(2.0 * settings.search.reach)[:8]:
         _refit(local, found)
     return local

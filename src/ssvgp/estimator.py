@@ -30,6 +30,7 @@ from ssvgp.weigh.loo import LeaveOneOut
 
 FAMILY = ("se", "matern52")  # what the default method averages over where no kernel is named
 CACHE_BYTES = 2**28  # factors kept between calls of predict
+ARRAY = {"dtype": np.float64, "order": "C"}  # one order in memory: sums in another order round otherwise
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
 
 
@@ -69,7 +70,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     Attributes
     ----------
     pip_ (d,) posterior inclusion probabilities; inverse_lengthscales_ (d,) mean |theta|, standardised inputs;
-    ensemble_ with members_ and weights_ (k,), and train_, the standardised data on which it conditions;
+    members_ and weights_ (k,) of the mixture; ensemble_ and train_, the same with the standardised data on
+    which it conditions, where inputs are counted among the columns kept_ (p,) that were not left out;
     noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse
     part, background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ from the
     number of a copied column to that of the column that stands for it; n_features_in_, feature_names_in_.
@@ -103,8 +105,6 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    # --- fit -----------------------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,)."""
         kernels = self._checked()
@@ -113,21 +113,20 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self.target_transform)
         train = Train(inputs.standardise(X), target.standardise(y))
-        varying = Train(train.X[:, inputs.kept], train.y)
-        if target.constant or not varying.d:
-            found = _nothing_to_select(varying, STILL if target.constant else 1.0)
+        if target.constant or not train.d:
+            found = _nothing_to_select(train, STILL if target.constant else 1.0)
         else:
             with one_blas_thread():
-                found = self._ensemble(varying, kernels)
+                found = self._ensemble(train, kernels)
         if found.notes.get("interrupted"):
             warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
         self._inputs, self._target, self.train_ = inputs, target, train
-        self._publish(inputs.over_table(found))
+        self._publish(found)
         return self
 
     def _table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         try:
-            return validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+            return validate_data(self, X, y, **ARRAY, y_numeric=True, ensure_min_samples=2)
         except ValueError as error:
             if "could not convert string" not in str(error) or not (listed := text_columns(X)):
                 raise
@@ -163,20 +162,19 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
             self.callback(report)
 
     def _publish(self, ensemble: Ensemble) -> None:
-        self.ensemble_, self.members_, self.weights_ = ensemble, ensemble.members, ensemble.weights
-        self.pip_ = ensemble.pip
+        self.ensemble_, self.weights_ = ensemble, ensemble.weights
+        self.members_ = tuple(self._inputs.in_table(member) for member in ensemble.members)
+        self.pip_ = self._inputs.widen(np.clip(ensemble.pip, 0.0, 1.0))  # rounding only
         self.inverse_lengthscales_ = np.zeros(self.n_features_in_)
-        for member, weight in zip(ensemble.members, ensemble.weights, strict=True):
+        for member, weight in zip(self.members_, ensemble.weights, strict=True):
             self.inverse_lengthscales_[member.active] += weight * np.abs(member.parameters.theta)
         noise = float(ensemble.weights @ np.array([member.parameters.noise for member in ensemble.members]))
         self.noise_variance_ = noise * self._target.spread**2
         # y has variance one, so that without a background the sparse part has what noise leaves
         plain = {"sparse": max(1.0 - noise, 0.0), "background": 0.0, "noise": min(noise, 1.0)}
         self.variance_shares_ = dict(ensemble.notes.get("shares", plain))
-        self.duplicate_of_ = dict(self._inputs.duplicate_of)
+        self.kept_, self.duplicate_of_ = self._inputs.kept, dict(self._inputs.duplicate_of)
         self._kept_results: dict[str, Any] = {}  # filled on demand, left out of pickles
-
-    # --- predict -------------------------------------------------------------------------------------------
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
@@ -185,10 +183,15 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
-        if return_cov:
-            return self._predict_joint(X)
-        restored = self._target_moments(X, noise=True)
-        return (restored.mean, restored.sd) if return_std else restored.mean
+        if not return_cov:
+            restored = self._target_moments(X, noise=True)
+            return (restored.mean, restored.sd) if return_std else restored.mean
+        rows = self._rows(X)
+        if self._target.curved:
+            raise ValueError("return_cov does not work with a target_transform: use the draws of sample_y")
+        with one_blas_thread():
+            joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
+        return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
 
     def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
@@ -224,7 +227,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def _rows(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._inputs.standardise(validate_data(self, X, dtype=np.float64, reset=False))
+        return self._inputs.standardise(validate_data(self, X, **ARRAY, reset=False))
 
     @property
     def _neighbours(self) -> int | None:
@@ -247,16 +250,6 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         prediction = self._prediction(X)
         return self._target.moments(prediction, noise)
 
-    def _predict_joint(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        rows = self._rows(X)
-        if self.target_transform is not None:
-            raise ValueError("return_cov does not work with a target_transform: use the draws of sample_y")
-        with one_blas_thread():
-            joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
-        return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
-
-    # --- what the fit says of its own rows and inputs ------------------------------------------------------
-
     @property
     def loo_(self) -> LeaveOneOut:
         """Leave-one-out mean, variance and log density (n,) of y, the mixture's weights held."""
@@ -269,7 +262,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     def _leave_one_out(self) -> LeaveOneOut:
         train, m = self.train_, self._neighbours
         score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
-        each = [score(train, member) for member in self.members_]
+        each = [score(train, member) for member in self.ensemble_.members]
         means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
         prediction = Prediction(means, variances, np.zeros(len(each)), self.weights_)  # noise is in already
         restored = self._target.moments(prediction)

@@ -15,15 +15,16 @@ import numpy as np
 class Parameters:
     """What a member's covariance is made of, for standardised inputs and target.
 
-    The covariance of y is scale * C(theta) + background * X X' / d + mean + noise * I: the sparse part of the paper
-    (tau, theta, sigma^2 there), a dense linear background over all inputs, the variance of an unknown constant,
-    and noise. The paper's own method has background = mean = 0.
+    The covariance of y is scale * C(theta) + background * G + mean + noise * I: the sparse part of the paper (tau,
+    theta, sigma^2 there), a dense background over all inputs (G is X X' / d or as `background_kind` says, see
+    gp/background.py), the variance of an unknown constant, and noise. The paper's own method has background = mean = 0.
     """
 
     theta: np.ndarray  # (p,)
     scale: float
     noise: float
     background: float = 0.0
+    background_kind: str = "linear"
     mean: float = 0.0
 
 
@@ -96,22 +97,21 @@ class Prior:
     """
 
     a: float = 1.0
-    b: float = 1.0
+    b: float | None = None  # None: the number of inputs, so that one relevant input is expected
     slab_scales: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8)
     log_scale: tuple[float, float] = (0.5, 2.0)
-    log_noise: tuple[float, float] = (-2.0, 2.0)
+    log_noise: tuple[float, float] = (-1.5, 1.5)
     log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
     with_background: float = 0.5
     mean: float = 1.0
 
     def for_data(self, n: int, d: int) -> Prior:
-        """The prior with the background's scale set for n rows and d inputs.
+        """The prior with what depends on the number of rows and inputs filled in.
 
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
         """
-        if self.log_background is not None:
-            return self
-        return replace(self, log_background=(float(np.log(0.25 * min(1.0, d / n))), 1.0))
+        background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0)
+        return replace(self, b=float(d) if self.b is None else self.b, log_background=background)
 
 
 @dataclass(frozen=True)

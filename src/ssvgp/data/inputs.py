@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssvgp.records import Ensemble
+from ssvgp.records import Member
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
 HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
@@ -44,46 +44,31 @@ def scale_of(values: np.ndarray) -> Scale:
 
 @dataclass(frozen=True)
 class Inputs:
-    """How the d columns are standardised, which of them (p,) enter the fit, and why the others do not.
+    """Which of the d columns are kept (p,), how these are standardised, and why the others are left out.
 
-    Columns left out have an infinite spread, so that they are zero in standardised rows. The first of several
-    identical columns stands for all; `duplicate_of` leads from each copy to it.
+    The first of several identical columns stands for all; `duplicate_of` leads from each copy to it.
     """
 
+    d: int
+    kept: np.ndarray
     centre: np.ndarray
     spread: np.ndarray
-    kept: np.ndarray
     constant: np.ndarray
     duplicate_of: dict[int, int]
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
-        """Rows X (t, d) in standard deviations from the training mean, zero in columns left out."""
-        return (X - self.centre) / self.spread
+        """The kept columns (t, p) of rows X (t, d), in standard deviations from the training mean."""
+        return (X[:, self.kept] - self.centre) / self.spread
 
-    def over_table(self, ensemble: Ensemble) -> Ensemble:
-        """An ensemble over the kept columns (p,) as one over all d columns, of which the others are zero.
-
-        background * X X' / p over the kept columns is (background d / p) * X X' / d over all.
-        """
-        if self.kept.size == self.spread.size:
-            return ensemble
-        ratio = self.spread.size / max(self.kept.size, 1)
-        members = tuple(
-            replace(
-                member,
-                active=self.kept[member.active],
-                parameters=replace(member.parameters, background=ratio * member.parameters.background),
-            )
-            for member in ensemble.members
-        )
-        notes = ensemble.notes | {"columns": self.kept}  # those that numbers in the notes count
-        return Ensemble(members, ensemble.weights, self._widen(ensemble.pip), notes)
-
-    def _widen(self, values: np.ndarray) -> np.ndarray:
+    def widen(self, values: np.ndarray) -> np.ndarray:
         """Values of the kept columns (p,) with zeros for the others (d,)."""
-        out = np.zeros(self.spread.size)
+        out = np.zeros(self.d)
         out[self.kept] = values
         return out
+
+    def in_table(self, member: Member) -> Member:
+        """A member whose active inputs are counted in the table instead of among the kept columns."""
+        return replace(member, active=self.kept[member.active])
 
 
 def inputs_of(X: np.ndarray) -> Inputs:
@@ -92,9 +77,8 @@ def inputs_of(X: np.ndarray) -> Inputs:
     varying = np.flatnonzero(~scale.constant)
     copies = _duplicates(X, varying)
     kept = np.array([j for j in varying if j not in copies], dtype=np.intp)
-    spread = np.full(X.shape[1], np.inf)
-    spread[kept] = scale.spread[kept]
-    return Inputs(scale.centre, spread, kept, np.flatnonzero(scale.constant), copies)
+    constant = np.flatnonzero(scale.constant)
+    return Inputs(X.shape[1], kept, scale.centre[kept], scale.spread[kept], constant, copies)
 
 
 def _duplicates(X: np.ndarray, columns: np.ndarray) -> dict[int, int]:

@@ -30,6 +30,11 @@ class Target:
     high: float
     constant: bool
 
+    @property
+    def curved(self) -> bool:
+        """Whether y passed more than a change of scale."""
+        return not isinstance(self.curve, Straight)
+
     def standardise(self, y: np.ndarray) -> np.ndarray:
         """z (n,) of targets y (n,)."""
         return (self.curve.bend(y) - self.centre) / self.spread
@@ -37,7 +42,7 @@ class Target:
     def restore(self, z: np.ndarray) -> np.ndarray:
         """y of standardised values of any shape; rising, so that it maps quantiles to quantiles."""
         y = self.curve.straighten(self.centre + self.spread * z)
-        return y if isinstance(self.curve, Straight) else np.clip(y, self.low, self.high)
+        return np.clip(y, self.low, self.high) if self.curved else y
 
     def possible(self, y: np.ndarray) -> np.ndarray:
         """Whether each y (t,) lies where the curve is defined."""
@@ -49,7 +54,7 @@ class Target:
 
     def moments(self, prediction: Prediction, noise: bool = True) -> Restored:
         """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y."""
-        if isinstance(self.curve, Straight):
+        if not self.curved:
             sd = np.sqrt(prediction.variance(noise))
             return Restored(self.restore(prediction.mean()), self.spread * sd)
         nodes, shares = hermegauss(NODES)

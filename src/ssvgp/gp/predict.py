@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ssvgp.gp.background import gram, gram_diagonal
 from ssvgp.gp.likelihood import covariance
 from ssvgp.gp.linalg import Factor, factor, half_solve_each
 from ssvgp.gp.neighbours import nearest
@@ -65,7 +66,7 @@ def _between(member: Member, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     others = rows if right is left else right[:, member.active]
     out = at.scale * member.kernel.matrix(rows, others, at.theta)
     if at.background:
-        out += (at.background / left.shape[1]) * (left @ right.T)
+        out += at.background * gram(at.background_kind, left, right)
     return out + at.mean
 
 
@@ -74,7 +75,7 @@ def _prior_variance(member: Member, X_new: np.ndarray) -> np.ndarray:
     at = member.parameters
     out = at.scale * member.kernel.diagonal(X_new[:, member.active], at.theta) + at.mean
     if at.background:
-        out = out + (at.background / X_new.shape[1]) * np.einsum("ij,ij->i", X_new, X_new)
+        out = out + at.background * gram_diagonal(at.background_kind, X_new)
     return out
 
 
@@ -82,8 +83,8 @@ def _of_target(member: Member, X: np.ndarray) -> np.ndarray:
     """Kt (n, n) of the rows X (n, d)."""
     rows = X[:, member.active]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
-    gram = X @ X.T / X.shape[1] if member.parameters.background else None
-    return covariance(sparse, member.parameters, gram)
+    at = member.parameters
+    return covariance(sparse, at, gram(at.background_kind, X, X) if at.background else None)
 
 
 def _batches(t: int, bytes_each: int) -> Iterator[slice]:

@@ -33,7 +33,7 @@ def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.
     names_new = [*candidate.active, *_tail(candidate)]
     where = {name: i for i, name in enumerate(names_old)}
     prior = problem.prior
-    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": prior.log_background[0]}
+    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": (prior.log_background or (0.0, 1.0))[0]}
     z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
     b = np.diag(np.full(z.size, NEW_VARIANCE))
     kept_new = [i for i, name in enumerate(names_new) if name in where]
@@ -113,7 +113,7 @@ class Ledger:
 
     def best(self, background: bool | None = None) -> Fit:
         """The fit with the highest evidence, among those with or without background where asked."""
-        pool = [f for c, f in self.fits.items() if background is None or c.background == background]
+        pool = [f for c, f in self.fits.items() if background is None or bool(c.background) == background]
         return max(pool, key=lambda f: f.log_evidence)
 
     def within(self, reach: float) -> list[Fit]:
@@ -164,8 +164,8 @@ def thinned(problem: Problem, rows: int) -> Problem:
     if first.y.size <= rows:
         return replace(problem, blocks=(first,))
     some = np.sort(np.random.default_rng(0).permutation(first.y.size)[:rows])
-    gram = None if first.gram is None else first.gram[np.ix_(some, some)]
-    return replace(problem, blocks=(Block(first.X[some], first.y[some], gram),))
+    grams = {kind: gram[np.ix_(some, some)] for kind, gram in first.grams.items()}
+    return replace(problem, blocks=(Block(first.X[some], first.y[some], grams),))
 
 
 def add(candidate: Candidate, inputs: Iterable[int]) -> Candidate:

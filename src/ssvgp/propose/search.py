@@ -29,12 +29,12 @@ class SearchSettings:
     largest: int = 60
 
 
-def empty_fit(ledger: Ledger, background: bool) -> Fit:
+def empty_fit(ledger: Ledger, background: str = "") -> Fit:
     """The fit of no inputs, with or without background: where every growth begins."""
     candidate = Candidate((), background)
     if candidate not in ledger.fits:
         prior = ledger.problem.prior
-        start = [prior.log_noise[0] + 1.5] + ([prior.log_background[0]] if background else [])
+        start = [prior.log_noise[0] + 1.0] + ([prior.log_background[0]] if background and prior.log_background else [])
         ledger.fits[candidate] = fit(ledger.problem, candidate, np.array(start))
     return ledger.fits[candidate]
 

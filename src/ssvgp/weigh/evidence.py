@@ -10,7 +10,7 @@ constant factor exp(-1/2) sqrt(2) = 0.86, which `refine` then removes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import betaln
@@ -27,11 +27,11 @@ HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are modelled jointly: X (m, d), y (m,), and X X' / d (m, m) where a background may be asked for."""
+    """Rows that are modelled jointly: X (m, d), y (m,), and the background matrices (m, m) that may be asked for."""
 
     X: np.ndarray
     y: np.ndarray
-    gram: np.ndarray | None = None
+    grams: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set of inputs (sorted) with or without background, under a named kernel."""
+    """A set of inputs (sorted), with a background of some kind or without ("")."""
 
     active: tuple[int, ...]
-    background: bool = False
+    background: str = ""
 
     @property
     def size(self) -> int:
@@ -82,15 +82,19 @@ class Fit:
 
 def log_set_prior(size: int, d: int, prior: Prior) -> float:
     """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
-    return float(betaln(prior.a + size, prior.b + d - size) - betaln(prior.a, prior.b))
+    b = float(d) if prior.b is None else prior.b
+    return float(betaln(prior.a + size, b + d - size) - betaln(prior.a, b))
 
 
-def unpack(z: np.ndarray, size: int, background: bool, mean: float) -> Parameters:
+def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
     """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
     values = np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))
+    size = candidate.size
     scale = float(values[size]) if size else 0.0
     noise = float(values[size + 1]) if size else float(values[0])
-    return Parameters(values[:size], scale, noise, float(values[-1]) if background else 0.0, mean)
+    if not candidate.background:
+        return Parameters(values[:size], scale, noise, mean=prior.mean)
+    return Parameters(values[:size], scale, noise, float(values[-1]), candidate.background, prior.mean)
 
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
@@ -119,6 +123,7 @@ def _normal_priors(candidate: Candidate, prior: Prior) -> tuple[np.ndarray, np.n
     rows = [prior.log_scale] if candidate.size else []
     rows.append(prior.log_noise)
     if candidate.background:
+        assert prior.log_background is not None  # filled in by Prior.for_data
         rows.append(prior.log_background)
     table = np.asarray(rows)
     return table[:, 0], table[:, 1]
@@ -127,12 +132,12 @@ def _normal_priors(candidate: Candidate, prior: Prior) -> tuple[np.ndarray, np.n
 def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
     active = list(candidate.active)
-    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.gram) for b in problem.blocks]
+    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(candidate.background)) for b in problem.blocks]
     size = candidate.size
 
     def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, total = log_prior(z, candidate, problem.prior)
-        parameters = unpack(z, size, candidate.background, problem.prior.mean)
+        parameters = unpack(z, candidate, problem.prior)
         try:
             for rows, y, gram in parts:
                 at = gradient(problem.kernel, rows, y, parameters, gram)
@@ -152,12 +157,13 @@ def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], 
 
 def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> float:
     """log p(y, z | S) alone, a third of the cost of its gradient."""
-    parameters = unpack(z, candidate.size, candidate.background, problem.prior.mean)
+    parameters = unpack(z, candidate, problem.prior)
     value = log_prior(z, candidate, problem.prior)[0]
     active = list(candidate.active)
     try:
         for block in problem.blocks:
-            value += log_likelihood(problem.kernel, block.X[:, active], block.y, parameters, block.gram)
+            gram = block.grams.get(candidate.background)
+            value += log_likelihood(problem.kernel, block.X[:, active], block.y, parameters, gram)
     except NotPositiveDefiniteError:
         return -np.inf
     return value
@@ -168,19 +174,21 @@ def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
     parameters = mode(problem, fit)
     active = list(fit.candidate.active)
     return [
-        state(problem.kernel, b.X[:, active], b.y, parameters, b.gram, floor=floor) for b in problem.blocks
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(fit.candidate.background), floor=floor)
+        for b in problem.blocks
     ]
 
 
 def mode(problem: Problem, fit: Fit) -> Parameters:
     """The parameters at the mode of a fit."""
-    return unpack(fit.summit.z, fit.candidate.size, fit.candidate.background, problem.prior.mean)
+    return unpack(fit.summit.z, fit.candidate, problem.prior)
 
 
 def log_model_prior(candidate: Candidate, problem: Problem) -> float:
     """log prior of the set and of having a background or not."""
     share = problem.prior.with_background
-    background = float(np.log(share if candidate.background else 1.0 - share)) if 0.0 < share < 1.0 else 0.0
+    kinds = max(1, len(problem.blocks[0].grams))
+    background = float(np.log(share / kinds if candidate.background else 1.0 - share)) if 0.0 < share < 1.0 else 0.0
     return log_set_prior(candidate.size, problem.d, problem.prior) + background
 
 

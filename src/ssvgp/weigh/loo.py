@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ssvgp.gp import background
 from ssvgp.gp.likelihood import LOG_2PI, covariance, state
 from ssvgp.gp.linalg import factor
 from ssvgp.gp.neighbours import nearest
@@ -105,7 +106,7 @@ def _last_given_others(
     gram = None
     if member.parameters.background:
         dense = train.X[block]
-        gram = dense @ dense.T / train.d
+        gram = background.gram(member.parameters.background_kind, dense, dense)
     chol = factor(covariance(sparse, member.parameters, gram))
     y = train.y[block]
     own = float(chol.lower[-1, -1])
@@ -113,7 +114,8 @@ def _last_given_others(
 
 
 def _gram(train: Train, member: Member) -> np.ndarray | None:
-    return train.X @ train.X.T / train.d if member.parameters.background else None
+    at = member.parameters
+    return background.gram(at.background_kind, train.X, train.X) if at.background else None
 
 
 def _scored(train: Train, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> LeaveOneOut:
