@@ -19,7 +19,8 @@ from ssvgp.weigh.refine import Refined, refine
 if TYPE_CHECKING:
     from ssvgp.ensemble import AutoSettings
 
-CERTAIN = 0.02  # a set that would carry less than this weight is taken at its first evidence
+CERTAIN = 0.03  # a set that would carry less than this weight is taken at its first evidence
+SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rn
     log_evidence = np.array([e.log_evidence for e in entries])
     weights = np.exp(log_evidence - logsumexp(log_evidence))
     pip = _inclusion(entries, weights, ledgers, train.d)
-    members, member_weights = _members(entries, weights, settings, train.n, rng)
+    members, member_weights = _members(entries, weights, settings, train, rng)
     notes = {
         "shares": _variance_shares(entries, weights),
         "sets": [(e.fit.candidate, e.problem.kernel.name, e.log_evidence, w) for e, w in zip(entries, weights, strict=True)],
@@ -69,18 +70,18 @@ def _entries(ledgers: Sequence[Weighed], settings: AutoSettings) -> list[Entry]:
 
 def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[Entry]:
     """Exact curvature and importance draws for the sets that carry weight; the others keep their distance to them."""
-    out = []
-    shift = 0.0
-    top = entries[0].log_evidence
-    for rank, entry in enumerate(entries):
-        if rank == 0 or entry.log_evidence > top + np.log(CERTAIN):
-            exact = with_curvature(entry.problem, entry.fit)
-            draws = refine(entry.problem, exact, settings.draws, seed)
-            out.append(Entry(entry.problem, exact, draws, draws.log_evidence))
-            if rank == 0:
-                shift = draws.log_evidence - entry.log_evidence
-        else:
+    first = np.array([e.log_evidence for e in entries])
+    weights = np.exp(first - logsumexp(first))
+    out, shift = [], 0.0
+    for rank, (entry, weight) in enumerate(zip(entries, weights, strict=True)):
+        if rank > 0 and weight < CERTAIN:
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
+            continue
+        exact = with_curvature(entry.problem, entry.fit)
+        draws = refine(entry.problem, exact, settings.draws if weight > SMALL else settings.draws // 2, seed)
+        out.append(Entry(entry.problem, exact, draws, draws.log_evidence))
+        if rank == 0:
+            shift = draws.log_evidence - entry.log_evidence
     return out
 
 
@@ -121,10 +122,10 @@ def _neighbour_odds(entry: Entry, ledgers: Sequence[Weighed], d: int) -> np.ndar
 
 
 def _members(
-    entries: list[Entry], weights: np.ndarray, settings: AutoSettings, n: int, rng: np.random.Generator
+    entries: list[Entry], weights: np.ndarray, settings: AutoSettings, train: Train, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
-    budget = int(np.clip(settings.components * 500 / n, 8, settings.components))
+    budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
     kept = weights > 0.002
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []
@@ -134,7 +135,7 @@ def _members(
             continue
         rows, row_weights = _rows(entry, max(1, round(budget * w)), rng)
         for z, row_weight in zip(rows, row_weights, strict=True):
-            members.append(_member(entry, z))
+            members.append(_member(entry, z, train))
             out.append(w * row_weight)
     total = np.asarray(out)
     return tuple(members), total / total.sum()
@@ -151,11 +152,11 @@ def _rows(entry: Entry, count: int, rng: np.random.Generator) -> tuple[np.ndarra
     return refined.z[np.minimum(index, refined.z.shape[0] - 1)], counts / count
 
 
-def _member(entry: Entry, z: np.ndarray) -> Member:
+def _member(entry: Entry, z: np.ndarray, train: Train) -> Member:
     candidate: Candidate = entry.fit.candidate
     parameters = unpack(z, candidate, entry.problem.prior)
     active = np.array(candidate.active, dtype=np.intp)
-    return Member(active, parameters, entry.problem.kernel, np.ones(active.size))
+    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), train.units)
 
 
 def _variance_shares(entries: list[Entry], weights: np.ndarray) -> dict[str, float]:

@@ -33,6 +33,7 @@ class AutoSettings:
     dense_rows: int = 150
     dense_starts: int = 2
     backgrounds: tuple[str, ...] = KINDS
+    background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000
     exact_rows: int = 2000
     blocks: int = 8
@@ -74,7 +75,7 @@ def auto_ensemble(
             ledgers[0] = _localise(ledgers[0], train, settings, blocking)
             explore(ledgers[0], settings.search)
             tell("neighbour blocks")
-        elif settings.backgrounds and 0.0 < prior.with_background < 1.0:
+        elif ledgers[0].problem.blocks[0].grams and 0.0 < prior.with_background < 1.0:
             _search_background(ledgers[0], settings)
             tell("background")
         ledgers += [_judge_by(kernel, ledgers[0], settings) for kernel in kernels[1:]]
@@ -96,7 +97,8 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
-        grams = {kind: gram(kind, train.X, train.X) for kind in settings.backgrounds}
+        kinds = settings.backgrounds if train.d > settings.background_from * train.n else ()
+        grams = {kind: gram(kind, train.X, train.X, train.units) for kind in kinds}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
     rows = [np.sort(rng.choice(train.n, settings.block_rows, replace=False)) for _ in range(settings.blocks)]
     return Problem(tuple(Block(train.X[r], train.y[r]) for r in rows), kernel, prior)
@@ -115,7 +117,7 @@ def _search_sparse(
         )
         for start in starts:
             found = prune(ledger, start, settings.search)
-            if found.log_evidence > ledger.best().log_evidence - settings.search.reach:
+            if found is ledger.best():  # lesser sets within reach are left to the moves below
                 grow(ledger, found, settings.search)
         tell("dense start")
     explore(ledger, settings.search)
@@ -124,10 +126,11 @@ def _search_sparse(
 
 def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
+    kinds = tuple(ledger.problem.blocks[0].grams)
     for found in ledger.within(settings.search.reach)[:2]:
-        for kind in settings.backgrounds:
+        for kind in kinds:
             ledger.visit(found, Candidate(found.candidate.active, kind))
-    alone = max((empty_fit(ledger, kind) for kind in settings.backgrounds), key=lambda f: f.log_evidence)
+    alone = max((empty_fit(ledger, kind) for kind in kinds), key=lambda f: f.log_evidence)
     if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
         grow(ledger, alone, settings.search)
     top = ledger.best(True)

@@ -30,10 +30,11 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Train:
-    """Standardised training data: X (n, d), y (n,)."""
+    """Standardised training data: X (n, d), y (n,), and the sds (d,) that the columns of X had before."""
 
     X: np.ndarray
     y: np.ndarray
+    units: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -56,6 +57,7 @@ class Member:
     parameters: Parameters
     kernel: Any
     inclusion: np.ndarray
+    units: np.ndarray | None = None  # (d,), see gp/background.py
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Prior:
     """
 
     a: float = 1.0
-    b: float | None = None  # None: the number of inputs, so that one relevant input is expected
+    b: float | None = None  # None: d^1.5 / 10 but at least 1, which keeps noise out as d grows
     slab_scales: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8)
     log_scale: tuple[float, float] = (0.5, 2.0)
     log_noise: tuple[float, float] = (-1.5, 1.5)
@@ -111,7 +113,7 @@ class Prior:
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
         """
         background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0)
-        return replace(self, b=float(d) if self.b is None else self.b, log_background=background)
+        return replace(self, b=max(1.0, 0.1 * d**1.5) if self.b is None else self.b, log_background=background)
 
 
 @dataclass(frozen=True)

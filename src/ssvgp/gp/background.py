@@ -1,23 +1,30 @@
 """The dense background: one fixed covariance over all inputs, whose variance alone is learned.
 
-`linear` is ridge regression underneath the sparse part, X X' / d; `smooth` is one squared exponential of the distance over all
-inputs, exp(-||x - x'||^2 / (2 d)), for data in which rows that are alike in everything have like targets.
+`linear` is ridge regression underneath the sparse part, X X' / d on standardised inputs. `unscaled` is ridge regression
+on the inputs as they came: where all columns are in the same unit (gene expression, absorbance), those that vary more
+tend to say more. `smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)), for data
+in which rows that are alike in everything have like targets.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-KINDS = ("linear", "smooth")
+KINDS = ("linear", "unscaled", "smooth")
 
 
-def gram(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Background covariance (a, b) with unit variance between rows of left (a, d) and right (b, d). Cost a b d."""
+def gram(kind: str, left: np.ndarray, right: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
+    """Background covariance (a, b) with mean variance one between rows of left (a, d) and right (b, d).
+
+    `units` (d,) are the standard deviations that the columns had before they were standardised. Cost a b d.
+    """
     d = left.shape[1]
-    product = left @ right.T
     if kind == "linear":
-        return product / d
+        return left @ right.T / d
+    if kind == "unscaled":
+        return (left * _shares(units, d)) @ right.T
     if kind == "smooth":
+        product = left @ right.T
         product *= -2.0
         product += (left * left).sum(1)[:, None]
         product += (right * right).sum(1)[None, :]
@@ -25,6 +32,18 @@ def gram(kind: str, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     raise ValueError(f"a background is one of {', '.join(KINDS)}, not {kind!r}")
 
 
-def gram_diagonal(kind: str, rows: np.ndarray) -> np.ndarray:
+def gram_diagonal(kind: str, rows: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
     """Background variance (a,) of each row."""
-    return np.einsum("ij,ij->i", rows, rows) / rows.shape[1] if kind == "linear" else np.ones(rows.shape[0])
+    if kind == "smooth":
+        return np.ones(rows.shape[0])
+    d = rows.shape[1]
+    shares = np.full(d, 1.0 / d) if kind == "linear" else _shares(units, d)
+    return (rows * rows) @ shares
+
+
+def _shares(units: np.ndarray | None, d: int) -> np.ndarray:
+    """The share of each column in the total variance of the table (d,)."""
+    if units is None:
+        return np.full(d, 1.0 / d)
+    scaled = units / units.max()  # squares of huge units must not overflow
+    return scaled**2 / float((scaled**2).sum())

@@ -9,8 +9,10 @@ constant factor exp(-1/2) sqrt(2) = 0.86, which `refine` then removes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import betaln
@@ -82,8 +84,8 @@ class Fit:
 
 def log_set_prior(size: int, d: int, prior: Prior) -> float:
     """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
-    b = float(d) if prior.b is None else prior.b
-    return float(betaln(prior.a + size, b + d - size) - betaln(prior.a, b))
+    assert prior.b is not None  # filled in by Prior.for_data
+    return float(betaln(prior.a + size, prior.b + d - size) - betaln(prior.a, prior.b))
 
 
 def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
@@ -99,12 +101,21 @@ def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
     """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
-    scales = np.asarray(prior.slab_scales)
-    each = theta.size * (HALF_LOG_2_OVER_PI - np.log(scales)) - 0.5 * float(theta @ theta) / scales**2
+    log_scales, precisions = _slab_constants(prior.slab_scales)
+    each = theta.size * (HALF_LOG_2_OVER_PI - log_scales) - (0.5 * float(theta @ theta)) * precisions
     top = each.max()  # written out: scipy's logsumexp costs more than a small factorisation
-    total = float(top + np.log(np.exp(each - top).sum()))
-    share = np.exp(each - total)
-    return total - float(np.log(scales.size)), -theta * float(share @ scales**-2.0), share
+    share = np.exp(each - top)
+    total = float(share.sum())
+    share /= total
+    value = float(top) + math.log(total / share.size)
+    return value, theta * -float(share @ precisions), share
+
+
+@lru_cache(maxsize=64)
+def _slab_constants(scales: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """log scales and their inverse squares; kept, since they are asked for at every evaluation."""
+    table = np.asarray(scales)
+    return np.log(table), table**-2.0
 
 
 def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
@@ -112,21 +123,23 @@ def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float,
     size = candidate.size
     theta = np.exp(np.clip(z[:size], -LOG_LIMIT, LOG_LIMIT))
     slab, slope, _ = log_slab(theta, prior)
-    means, sds = _normal_priors(candidate, prior)
+    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
     standard = (z[size:] - means) / sds
-    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard)
-    value -= float(np.log(sds).sum()) + 0.5 * standard.size * LOG_2PI
+    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard) + constant
     return value, np.concatenate([theta * slope + 1.0, -standard / sds])
 
 
-def _normal_priors(candidate: Candidate, prior: Prior) -> tuple[np.ndarray, np.ndarray]:
-    rows = [prior.log_scale] if candidate.size else []
+@lru_cache(maxsize=64)
+def _normal_priors(scale: bool, background: bool, prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
+    """Means, sds and log normaliser of the normal priors of log scale, log noise and log background."""
+    rows = [prior.log_scale] if scale else []
     rows.append(prior.log_noise)
-    if candidate.background:
+    if background:
         assert prior.log_background is not None  # filled in by Prior.for_data
         rows.append(prior.log_background)
     table = np.asarray(rows)
-    return table[:, 0], table[:, 1]
+    constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(rows) * LOG_2PI
+    return table[:, 0], table[:, 1], constant
 
 
 def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
@@ -186,9 +199,10 @@ def mode(problem: Problem, fit: Fit) -> Parameters:
 
 def log_model_prior(candidate: Candidate, problem: Problem) -> float:
     """log prior of the set and of having a background or not."""
-    share = problem.prior.with_background
-    kinds = max(1, len(problem.blocks[0].grams))
-    background = float(np.log(share / kinds if candidate.background else 1.0 - share)) if 0.0 < share < 1.0 else 0.0
+    share, kinds = problem.prior.with_background, len(problem.blocks[0].grams)
+    background = 0.0
+    if kinds and 0.0 < share < 1.0:
+        background = math.log(share / kinds if candidate.background else 1.0 - share)
     return log_set_prior(candidate.size, problem.d, problem.prior) + background
 
 
