@@ -3,7 +3,6 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from ssvgp.data.inputs import DataWarning
-from ssvgp.ensemble import AutoSettings
 from ssvgp.estimator import SSVGPRegressor
 from ssvgp.gp.autodiff import autodiff_kernel
 from ssvgp.gp.compose import Product, Sum, kernel_named
@@ -16,7 +15,7 @@ from ssvgp.gp.kernels import (
     rational_quadratic,
     squared_exponential,
 )
-from ssvgp.records import PaperSettings, Prior
+from ssvgp.records import AutoSettings, PaperSettings, Prior, SearchSettings
 
 try:
     __version__ = version("ssvgp")
@@ -32,6 +31,7 @@ __all__ = [
     "Prior",
     "Product",
     "SSVGPRegressor",
+    "SearchSettings",
     "Sum",
     "__version__",
     "autodiff_kernel",

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import look
-from ssvgp.records import Ensemble, Member, Parameters, Train
+from ssvgp.records import AutoSettings, Ensemble, Member, Parameters, Train
 from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, unpack, with_curvature
 from ssvgp.weigh.excluded import log_bayes_factors
 from ssvgp.weigh.refine import Refined, refine
-
-if TYPE_CHECKING:
-    from ssvgp.ensemble import AutoSettings
 
 CERTAIN = 0.03  # a set that would carry less than this weight is taken at its first evidence
 SMALL = 0.2  # a set below this weight gets half the importance draws
@@ -50,7 +46,10 @@ def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rn
     members, member_weights = _members(entries, weights, settings, train, rng)
     notes = {
         "shares": _variance_shares(entries, weights),
-        "sets": [(e.fit.candidate, e.problem.kernel.name, e.log_evidence, w) for e, w in zip(entries, weights, strict=True)],
+        "sets": [
+            (e.fit.candidate, e.problem.kernel.name, e.log_evidence, float(w))
+            for e, w in zip(entries, weights, strict=True)
+        ],
         "visited": sum(len(w.ledger.fits) for w in ledgers),
         "evaluations": sum(f.evaluations for w in ledgers for f in w.ledger.fits.values()),
         "background": float(sum(w for e, w in zip(entries, weights, strict=True) if e.fit.candidate.background)),

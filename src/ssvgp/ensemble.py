@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.average import Weighed, average
-from ssvgp.gp.background import KINDS, gram
+from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.neighbours import block
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
-from ssvgp.propose.search import SearchSettings, empty_fit, explore, grow, prune
-from ssvgp.records import Ensemble, PaperSettings, Prior, Train
+from ssvgp.propose.search import empty_fit, explore, grow, prune
+from ssvgp.records import AutoSettings, Ensemble, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, mode
-
-
-@dataclass(frozen=True)
-class AutoSettings:
-    """Constants of the default method.
-
-    Up to `exact_rows` rows everything is exact. Beyond, the likelihood is that of `blocks` blocks of `block_rows`
-    neighbouring rows, independent of each other given the parameters.
-    """
-
-    search: SearchSettings = field(default_factory=SearchSettings)
-    dense: PaperSettings = field(default_factory=PaperSettings)
-    dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
-    dense_rows: int = 150
-    dense_starts: int = 2
-    backgrounds: tuple[str, ...] = KINDS
-    background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
-    most_dense_inputs: int = 20_000
-    exact_rows: int = 2000
-    blocks: int = 8
-    block_rows: int = 256
-    draws: int = 32  # importance draws for each set that carries weight
-    components: int = 32  # of the predictive mixture, at most
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from threadpoolctl import ThreadpoolController
 
 from ssvgp.data.inputs import inputs_of, text_columns, warn_of_columns
 from ssvgp.data.target import Restored, target_of
-from ssvgp.ensemble import AutoSettings, auto_ensemble
+from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp import mixture
 from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.gp.predict import Posterior, posteriors, predict
 from ssvgp.paper import paper_ensemble
-from ssvgp.records import Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
+from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
@@ -112,7 +112,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self.target_transform)
-        train = Train(inputs.standardise(X), target.standardise(y))
+        train = Train(inputs.standardise(X), target.standardise(y), inputs.spread)
         if target.constant or not train.d:
             found = _nothing_to_select(train, STILL if target.constant else 1.0)
         else:

@@ -24,8 +24,8 @@ class Parameters:
     scale: float
     noise: float
     background: float = 0.0
-    background_kind: str = "linear"
     mean: float = 0.0
+    background_kind: str = "linear"
 
 
 @dataclass(frozen=True)
@@ -147,3 +147,41 @@ class PaperSettings:
     best_only: bool = False
     collapse: bool = False
     shared_first_round: bool = False
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How wide the search looks; nats are differences of log evidence."""
+
+    reach: float = 5.0  # sets this close to the best are expanded and weighed
+    slack: float = 3.0  # how far an estimate may err low before its set is passed over
+    width: int = 4  # single additions tried at each step of growth
+    pair_width: int = 300  # pairs of inputs looked at when no single input helps
+    pair_rows: int = 100
+    pair_fits: int = 3
+    most_expanded: int = 10
+    most_pair_inputs: int = 3000
+    largest: int = 60
+
+
+@dataclass(frozen=True)
+class AutoSettings:
+    """Constants of the default method.
+
+    Up to `exact_rows` rows everything is exact. Beyond, the likelihood is that of `blocks` blocks of `block_rows`
+    neighbouring rows, independent of each other given the parameters.
+    """
+
+    search: SearchSettings = field(default_factory=SearchSettings)
+    dense: PaperSettings = field(default_factory=PaperSettings)
+    dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
+    dense_rows: int = 150
+    dense_starts: int = 2
+    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth")
+    background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
+    most_dense_inputs: int = 20_000
+    exact_rows: int = 2000
+    blocks: int = 8
+    block_rows: int = 256
+    draws: int = 32  # importance draws for each set that carries weight
+    components: int = 32  # of the predictive mixture, at most

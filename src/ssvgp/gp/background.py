@@ -2,8 +2,8 @@
 
 `linear` is ridge regression underneath the sparse part, X X' / d on standardised inputs. `unscaled` is ridge regression
 on the inputs as they came: where all columns are in the same unit (gene expression, absorbance), those that vary more
-tend to say more. `smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)), for data
-in which rows that are alike in everything have like targets.
+tend to say more. `smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)),
+for data in which rows that are alike in everything have like targets.
 """
 
 from __future__ import annotations

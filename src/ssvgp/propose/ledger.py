@@ -27,13 +27,14 @@ class Probe:
 
 
 def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The parent's mode and curvature carried to another set: z (q,), inverse Hessian (q, q), positions of new inputs."""
+    """The parent's mode and curvature carried to another set: z (q,), inverse Hessian (q, q), places of new inputs."""
     old, z_old, b_old = parent.candidate, parent.summit.z, parent.summit.inverse_hessian
     names_old = [*old.active, *_tail(old)]
     names_new = [*candidate.active, *_tail(candidate)]
     where = {name: i for i, name in enumerate(names_old)}
     prior = problem.prior
-    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": (prior.log_background or (0.0, 1.0))[0]}
+    assert prior.log_background is not None  # filled in by Prior.for_data
+    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": prior.log_background[0]}
     z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
     b = np.diag(np.full(z.size, NEW_VARIANCE))
     kept_new = [i for i, name in enumerate(names_new) if name in where]
@@ -51,7 +52,7 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     """Try new inputs at three strengths beside the parent's parameters, and estimate the candidate's evidence.
 
     The estimate integrates the new inputs' common log theta over the three strengths and takes the parent's Laplace
-    volume for the rest; since the rest is not refitted it errs low, most for strong inputs, which will be fitted anyway.
+    volume for the rest; since the rest is not refitted it errs low, most for strong inputs, which are fitted anyway.
     """
     z, b, added = transplant(parent, candidate, problem)
     if added.size == 0:
@@ -76,8 +77,8 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
 def bold(z: np.ndarray, added: np.ndarray, candidate: Candidate) -> np.ndarray:
     """A start from which inputs that act only together are found: strong new inputs, less noise, no long plateaus.
 
-    Beside the parent's own noise and scale an interaction looks worthless until it is fitted; the likelihood has one mode with the
-    new inputs idle and one with them at work, and this start lies in the basin of the second.
+    Beside the parent's own noise and scale an interaction looks worthless until it is fitted; the likelihood has one
+    mode with the new inputs idle and one with them at work, and this start lies in the basin of the second.
     """
     size = candidate.size
     trial = z.copy()

@@ -3,8 +3,8 @@
 With P = Kt^-1 and alpha = P y at the member, a new additive effect of a known shape phi (n,) has the score statistic
 t = (phi' alpha)^2 / (phi' P phi), chi-square with one degree of freedom where the effect is absent. Three shapes
 per input (x, x^2, x^3 made orthogonal in turn) see effects that are not monotone, to which the derivative in theta is
-blind. Effects that act through interaction with the member show in the slope of log p in theta_j^2 at zero. Products of two inputs
-that are both outside the member are found by `pairs`.
+blind. Effects that act through interaction with the member show in the slope of log p in theta_j^2 at zero. Products
+of two inputs that are both outside the member are found by `pairs`.
 """
 
 from __future__ import annotations

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ssvgp.propose.ledger import Ledger, Probe, add, drop
 from ssvgp.propose.screen import Scores, pairs, screen
+from ssvgp.records import SearchSettings
 from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
 
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
-
-
-@dataclass(frozen=True)
-class SearchSettings:
-    """How wide the search looks; nats are differences of log evidence."""
-
-    reach: float = 5.0  # sets this close to the best are expanded and weighed
-    slack: float = 3.0  # how far an estimate may err low before its set is passed over
-    width: int = 4  # single additions tried at each step of growth
-    pair_width: int = 300  # pairs of inputs looked at when no single input helps
-    pair_rows: int = 100
-    pair_fits: int = 3
-    most_expanded: int = 10
-    most_pair_inputs: int = 3000
-    largest: int = 60
 
 
 def empty_fit(ledger: Ledger, background: str = "") -> Fit:
@@ -118,7 +103,7 @@ def drop_probes(ledger: Ledger, found: Fit) -> list[Probe]:
 
 
 def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
-    """Backward elimination: drop together all inputs whose loss costs less than their inclusion, while evidence rises."""
+    """Backward elimination: drop together all inputs whose loss costs less than they do, while evidence rises."""
     while found.candidate.size:
         probes = drop_probes(ledger, found)
         idle = [p for p in probes if p.estimate > found.log_evidence]

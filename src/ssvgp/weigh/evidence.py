@@ -96,7 +96,7 @@ def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
     noise = float(values[size + 1]) if size else float(values[0])
     if not candidate.background:
         return Parameters(values[:size], scale, noise, mean=prior.mean)
-    return Parameters(values[:size], scale, noise, float(values[-1]), candidate.background, prior.mean)
+    return Parameters(values[:size], scale, noise, float(values[-1]), prior.mean, candidate.background)
 
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:

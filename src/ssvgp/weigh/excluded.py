@@ -35,7 +35,7 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, scale_shares: np.ndarr
 
 
 def _slab_masses(scale_shares: np.ndarray, prior: Prior) -> np.ndarray:
-    """Probability of the slab near each node of theta (nodes,), summing to one: below the first node nothing changes."""
+    """Probability of the slab near each node of theta (nodes,), summing to one: below the first nothing changes."""
     scales = np.asarray(prior.slab_scales)
     density = np.exp(-0.5 * (NODES[:, None] / scales) ** 2) / scales @ scale_shares
     masses = density * NODES
