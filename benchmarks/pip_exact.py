@@ -83,7 +83,7 @@ def exact_pips(problem: Problem, d: int, draws: int, rng: np.random.Generator) -
     return weights[:, 0] @ member, weights[:, 1] @ member
 
 
-def compare(seed: int, n: int = 50, d: int = 7, draws: int = 2000) -> Mapping[str, float]:
+def compare(seed: int, n: int = 50, d: int = 7, draws: int = 1200) -> Mapping[str, float]:
     """Our PIPs beside the exact ones, under the squared exponential and no background (d is far below n)."""
     X, y = weak_data(seed, n, d)
     start = time.perf_counter()

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.propose.ledger import Ledger
+from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Parameters, Train
+from ssvgp.weigh.census import MOST_INPUTS, Priced, census
+from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
 from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, unpack, with_curvature
-from ssvgp.weigh.excluded import log_bayes_factors
-from ssvgp.weigh.refine import Refined, refine
+from ssvgp.weigh.excluded import bayes_factors, correction
+from ssvgp.weigh.refine import Refined, all_modes, refine
 
-CERTAIN = 0.03  # a set that would carry less than this weight is taken at its first evidence
+CERTAIN = 0.03  # a set of 200 rows that would carry less than this weight is taken at its first evidence
+CHEAP = 150  # rows up to which twice the draws are taken
+LESSER_MODE = 0.5  # nats
+CLEAR = 0.8
+IDLE = 0.15  # theta from which an input that is not needed settles
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -40,9 +46,9 @@ def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rn
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(ledgers, settings)
     entries = _sharpen(entries, settings, int(rng.integers(2**31)))
-    log_evidence = np.array([e.log_evidence for e in entries])
-    weights = np.exp(log_evidence - logsumexp(log_evidence))
-    pip = _inclusion(entries, weights, ledgers, train.d)
+    pairs = sorted(_with_clouds(entries, ledgers), key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
+    pip, weights = _inclusion(pairs)
+    entries = [entry for entry, _ in pairs]
     members, member_weights = _members(entries, weights, settings, train, rng)
     notes = {
         "shares": _variance_shares(entries, weights),
@@ -67,57 +73,137 @@ def _entries(ledgers: Sequence[Weighed], settings: AutoSettings) -> list[Entry]:
     return sorted(near, key=lambda e: -e.log_evidence)
 
 
+def _negligible(n: int) -> float:
+    """The weight below which a set is not looked at again: lower where a look is cheap."""
+    return CERTAIN * min(1.0, (n / 200.0) ** 2)
+
+
 def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[Entry]:
     """Exact curvature and importance draws for the sets that carry weight; the others keep their distance to them."""
     first = np.array([e.log_evidence for e in entries])
     weights = np.exp(first - logsumexp(first))
+    open_question = weights[0] < CLEAR  # else a second mode of a lesser set changes nothing
     out, shift = [], 0.0
     for rank, (entry, weight) in enumerate(zip(entries, weights, strict=True)):
-        if rank > 0 and weight < CERTAIN:
+        if rank > 0 and weight < _negligible(entry.problem.n):
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
             continue
         exact = with_curvature(entry.problem, entry.fit)
-        draws = refine(entry.problem, exact, settings.draws if weight > SMALL else settings.draws // 2, seed)
+        cheap = entry.problem.n <= CHEAP
+        plenty = float(np.clip(CHEAP / entry.problem.n, 1.0, 4.0))  # draws are cheap where rows are few
+        count = round(settings.draws * plenty * (1.0 if cheap or weight > SMALL else 0.5))
+        weak = cheap and open_question
+        modes = [exact]
+        if weak and exact.candidate.size:
+            modes = all_modes(entry.problem, exact, _starts_below(entry, out))
+        draws = refine(entry.problem, modes, count, seed, weak)
         out.append(Entry(entry.problem, exact, draws, draws.log_evidence))
         if rank == 0:
             shift = draws.log_evidence - entry.log_evidence
     return out
 
 
-def _inclusion(entries: list[Entry], weights: np.ndarray, ledgers: Sequence[Weighed], d: int) -> np.ndarray:
-    """PIP_j: the weight of all sets that contain j, those never visited included through their visited neighbour."""
-    visited = {(e.fit.candidate, e.problem.kernel.name) for e in entries}
-    mass = np.zeros(d)
-    extra = 0.0
-    for entry, weight in zip(entries, weights, strict=True):
-        active = list(entry.fit.candidate.active)
-        mass[active] += weight
-        if weight < CERTAIN:
-            continue
-        added = weight * _neighbour_odds(entry, ledgers, d)
-        for candidate, kernel in visited:
-            fresh = set(candidate.active) - set(active)
-            if kernel == entry.problem.kernel.name and len(fresh) == 1 and candidate.size == len(active) + 1:
-                added[fresh.pop()] = 0.0  # was fitted: counted by itself
-        mass += added
-        mass[active] += added.sum()
-        extra += float(added.sum())
-    return mass / (1.0 + extra)
+def _with_clouds(entries: list[Entry], ledgers: Sequence[Weighed]) -> list[tuple[Entry, Cloud]]:
+    """The entries with what the unvisited sets add to each of them, family by family (kernel and background)."""
+    families: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        families.setdefault(_family(entry), []).append(entry)
+    out: list[tuple[Entry, Cloud]] = []
+    mend: np.ndarray | float | None = None
+    for family in families.values():
+        sharp = [e for e in family if e.refined is not None]
+        priced = [_price(e, ledgers) for e in sharp]
+        if mend is None and sharp:  # measured once, at the best set: the formula errs alike for all
+            mend = correction(sharp[0].problem, sharp[0].fit, priced[0].log_factors)[:, None]
+        if mend is not None:
+            priced = [replace(p, log_factors=p.log_factors + mend) for p in priced]
+        pairs = [(e, p) for e, p in zip(sharp, priced, strict=True) if not _outpriced(p, priced, e.problem)]
+        clouds = _complete([p for _, p in pairs], family[0].problem) if pairs else []
+        out += [(e, c) for (e, _), c in zip(pairs, clouds, strict=True)]
+        kept = [e for e, _ in pairs]
+        out += [(e, Cloud(0.0, np.zeros(e.problem.d))) for e in family if e.refined is None and not _covered(e, kept)]
+    return out
 
 
-def _neighbour_odds(entry: Entry, ledgers: Sequence[Weighed], d: int) -> np.ndarray:
-    """Odds of the set with j added against the set, for every excluded input j (d,)."""
+def _outpriced(one: Priced, others: Sequence[Priced], problem: Problem) -> bool:
+    """Whether a smaller set with one idle input is worth more than this very set: then its fit sat on a lesser mode."""
+    for other in others:
+        extra = set(one.active) - set(other.active)
+        if len(extra) == 1 and len(one.active) == len(other.active) + 1:
+            j = extra.pop()
+            size = len(other.active)
+            step = log_set_prior(size + 1, problem.d, problem.prior) - log_set_prior(size, problem.d, problem.prior)
+            factor = min(float(logsumexp(other.log_factors[:, j], b=other.scale_shares)), np.log(LARGEST_FACTOR))
+            if other.log_evidence + factor + step > one.log_evidence + LESSER_MODE:
+                return True
+    return False
+
+
+def _starts_below(entry: Entry, sharpened: Sequence[Entry]) -> list[np.ndarray]:
+    """The mode of the heaviest sharpened set that lacks one input of this one, with that input near idle."""
+    mine = set(entry.fit.candidate.active)
+    for other in sharpened:
+        below = other.fit.candidate
+        if _family(other) == _family(entry) and below.size == len(mine) - 1 > 0 and set(below.active) < mine:
+            z, _, added = transplant(other.fit, entry.fit.candidate, entry.problem)
+            z[added] = np.log(IDLE)
+            return [z]
+    return []
+
+
+def _family(entry: Entry) -> tuple[str, str]:
+    return entry.problem.kernel.name, entry.fit.candidate.background
+
+
+def _price(entry: Entry, ledgers: Sequence[Weighed]) -> Priced:
+    """The set with the Bayes factors of all inputs that could join it."""
     ledger = next(w.ledger for w in ledgers if w.ledger.problem is entry.problem)
     scores, _ = look(ledger, entry.fit, additive=False)
-    parameters = mode(entry.problem, entry.fit)
-    shares = log_slab(parameters.theta, entry.problem.prior)[2]
-    size, prior = entry.fit.candidate.size, entry.problem.prior
-    log_odds = log_bayes_factors(scores.gain, scores.cost, shares, prior)
-    # a wildly promising input that no fit confirmed is no better than even
-    log_odds = np.minimum(log_odds + log_set_prior(size + 1, d, prior) - log_set_prior(size, d, prior), 0.0)
-    odds = np.exp(log_odds)
-    odds[list(entry.fit.candidate.active)] = 0.0
-    return odds
+    factors = bayes_factors(entry.problem, entry.fit, scores.gain, scores.cost)
+    shares = log_slab(mode(entry.problem, entry.fit).theta, entry.problem.prior)[2]
+    return Priced(entry.fit.candidate.active, entry.log_evidence, factors, shares)
+
+
+def _complete(priced: list[Priced], problem: Problem) -> list[Cloud]:
+    """All 2^d sets where inputs are few, else the clouds of idle inputs around each set."""
+    if problem.d <= MOST_INPUTS:
+        return census(priced, problem.d, problem.prior)
+    out = []
+    for one in priced:
+        factors = np.exp(one.log_factors) * _shared(one.active, [other.active for other in priced], problem.d)
+        out.append(cloud(factors, one.scale_shares, len(one.active), problem.prior))
+    return out
+
+
+def _shared(active: tuple[int, ...], others: Sequence[tuple[int, ...]], d: int) -> np.ndarray:
+    """For each input j (d,): 0 where S + j is priced itself, else one over the number of clouds that hold S + j."""
+    clouds = np.ones(d)
+    for other in others:
+        extra = set(other) - set(active)
+        if len(extra) == 1 and len(other) == len(active) + 1:
+            clouds[extra.pop()] = np.inf
+        elif len(extra) == 1 and len(other) == len(active):  # S + j is also this sibling with one of ours added
+            clouds[extra.pop()] += 1.0
+    return 1.0 / clouds
+
+
+def _covered(entry: Entry, sharp: Sequence[Entry]) -> bool:
+    """Whether a set that was not sharpened is priced already, as a sharpened set with idle inputs."""
+    mine = set(entry.fit.candidate.active)
+    near = len(mine) if entry.problem.d <= MOST_INPUTS else 1
+    below = [set(e.fit.candidate.active) for e in sharp]
+    return any(other < mine and len(mine) - len(other) <= near for other in below)
+
+
+def _inclusion(pairs: Sequence[tuple[Entry, Cloud]]) -> tuple[np.ndarray, np.ndarray]:
+    """PIPs (d,) over all sets, visited or not, and the weight (k,) of each entry with what is priced from it."""
+    log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
+    weights = np.exp(log_mass - logsumexp(log_mass))
+    pip = np.zeros(pairs[0][0].problem.d)
+    for (entry, around), weight in zip(pairs, weights, strict=True):
+        pip[list(entry.fit.candidate.active)] += weight
+        pip += weight * around.joined
+    return np.minimum(pip, 1.0), weights
 
 
 def _members(

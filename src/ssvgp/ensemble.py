@@ -90,7 +90,13 @@ def _search_sparse(
     if train.d <= settings.most_dense_inputs:
         order, theta = dense_ranking(train, ledger.problem.kernel, settings.dense, rng)
         starts = dense_starts(
-            ledger, order, theta, settings.dense_sizes, settings.dense_rows, settings.dense_starts
+            ledger,
+            order,
+            theta,
+            settings.dense_sizes,
+            settings.dense_rows,
+            settings.dense_starts,
+            settings.dense_slack,
         )
         for start in starts:
             found = prune(ledger, start, settings.search)
@@ -104,9 +110,9 @@ def _search_sparse(
 def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
     kinds = tuple(ledger.problem.blocks[0].grams)
-    for found in ledger.within(settings.search.reach)[:2]:
-        for kind in kinds:
-            ledger.visit(found, Candidate(found.candidate.active, kind))
+    best = ledger.best()
+    for kind in kinds:
+        ledger.visit(best, Candidate(best.candidate.active, kind))
     alone = max((empty_fit(ledger, kind) for kind in kinds), key=lambda f: f.log_evidence)
     if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
         grow(ledger, alone, settings.search)

@@ -159,6 +159,7 @@ class SearchSettings:
     pair_width: int = 300  # pairs of inputs looked at when no single input helps
     pair_rows: int = 100
     pair_fits: int = 3
+    pair_slack: float = 15.0  # how far a pair's first look on these rows may fall below the set without it
     most_expanded: int = 10
     most_pair_inputs: int = 3000
     largest: int = 60
@@ -177,6 +178,7 @@ class AutoSettings:
     dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
     dense_rows: int = 150
     dense_starts: int = 2
+    dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
     backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth")
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000

@@ -120,6 +120,11 @@ def half_solve_each(covariances: np.ndarray, right: np.ndarray) -> np.ndarray:
     return out
 
 
+def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a^-1 b for a general square matrix a (q, q)."""
+    return np.linalg.solve(a, b)
+
+
 def solve_least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Minimum-norm least squares solution of a x = b."""
     return np.linalg.lstsq(a, b, rcond=None)[0]

@@ -32,16 +32,21 @@ def dense_ranking(
 
 
 def dense_starts(
-    ledger: Ledger, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int
+    ledger: Ledger, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int, slack: float
 ) -> list[Fit]:
-    """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows."""
+    """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows.
+
+    Cuts that fall `slack` nats behind the best set so far, on the same rows, are not pursued.
+    """
     part = thinned(ledger.problem, rows)
+    best = ledger.best()
+    bar = fit(part, best.candidate, best.summit.z, best.summit.inverse_hessian, 0.2).log_evidence - slack
     trials = []
     for size in [k for k in sizes if k <= order.size]:
         candidate = Candidate(tuple(sorted(int(j) for j in order[:size])))
         z = _start(theta[list(candidate.active)], ledger)
         trials.append((fit(part, candidate, z, np.diag(np.full(z.size, BOLD_VARIANCE)), 0.2), candidate, z))
-    trials.sort(key=lambda trial: -trial[0].log_evidence)
+    trials = sorted((t for t in trials if t[0].log_evidence > bar), key=lambda trial: -trial[0].log_evidence)
     out = []
     for found, candidate, _ in trials[:keep]:
         if candidate not in ledger.fits:

@@ -12,16 +12,18 @@ from scipy.special import logsumexp
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_model_prior
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
-NEW_VARIANCE = 0.3  # of log theta of a new input, before its curvature is known
+NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
+NEW_SCALE_VARIANCE = 1.5  # of log scale, which weak data leave open
 BOLD_VARIANCE = 0.2
+CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A first look at a candidate with the parent's parameters held fixed: start for a fit, estimated evidence."""
+    """A first look at a candidate with the parent's parameters held fixed: starts for a fit, estimated evidence."""
 
     candidate: Candidate
-    start: np.ndarray
+    starts: tuple[np.ndarray, ...]
     inverse_hessian: np.ndarray
     estimate: float
 
@@ -36,7 +38,7 @@ def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.
     assert prior.log_background is not None  # filled in by Prior.for_data
     defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": prior.log_background[0]}
     z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
-    b = np.diag(np.full(z.size, NEW_VARIANCE))
+    b = np.diag([NEW_SCALE_VARIANCE if name == "scale" else NEW_VARIANCE for name in names_new])
     kept_new = [i for i, name in enumerate(names_new) if name in where]
     kept_old = [where[names_new[i]] for i in kept_new]
     b[np.ix_(kept_new, kept_new)] = b_old[np.ix_(kept_old, kept_old)]
@@ -57,7 +59,7 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     z, b, added = transplant(parent, candidate, problem)
     if added.size == 0:
         value = log_joint_value(problem, candidate, z)
-        return Probe(candidate, z, b, value + _rest(parent, candidate, problem))
+        return Probe(candidate, (z,), b, value + _rest(parent, candidate, problem))
     tries = []
     for theta in NEW_THETA:
         trial = z.copy()
@@ -68,10 +70,24 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
     estimate = float(logsumexp(values)) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
-    best = int(np.argmax(values))
-    if best == len(NEW_THETA):
-        b = np.diag(np.full(z.size, BOLD_VARIANCE))  # far from the parent's mode its curvature means nothing
-    return Probe(candidate, tries[best], b, estimate)
+    modest = tries[int(np.argmax(values[:-1]))]
+    # Where the bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
+    # the fit tries both.
+    starts = (tries[-1], modest) if values[-1] == max(values) else (modest,)
+    return Probe(candidate, starts, b, estimate)
+
+
+def fit_probe(problem: Problem, seen: Probe) -> Fit:
+    """The fit of a candidate from the starts of its probe: the mode with the higher evidence, if there are two."""
+    if len(seen.starts) == 1:
+        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian)
+    # far from the parent's mode its curvature means nothing
+    bold_curvature = np.diag(np.full(seen.starts[0].size, BOLD_VARIANCE))
+    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature)
+    if found.log_evidence > seen.estimate + CLEARLY_BETTER:
+        return found
+    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian)
+    return max(found, other, key=lambda f: f.log_evidence)
 
 
 def bold(z: np.ndarray, added: np.ndarray, candidate: Candidate) -> np.ndarray:
@@ -129,20 +145,24 @@ class Ledger:
         probes = self._map(probe, [(self.problem, parent, c) for c in new])
         return sorted(probes, key=lambda p: -p.estimate)
 
-    def bold_values(self, parent: Fit, candidates: Sequence[Candidate], rows: int) -> np.ndarray:
-        """log joint at the bold start of every candidate, on a random part of the rows: cheap, and it tells a lot."""
+    def bold_values(self, parent: Fit, candidates: Sequence[Candidate], rows: int) -> tuple[np.ndarray, float]:
+        """log joint at the bold start of every candidate on a random part of the rows, and that of the parent there.
+
+        Cheap, and it tells a lot: the start lies in the basin of the mode where the new inputs are at work.
+        """
         part = thinned(self.problem, rows)
 
         def value(candidate: Candidate) -> float:
             z, _, added = transplant(parent, candidate, part)
             return log_joint_value(part, candidate, bold(z, added, candidate))
 
-        return np.array(self._map(value, [(c,) for c in candidates]))
+        own = log_joint_value(part, parent.candidate, parent.summit.z)
+        return np.array(self._map(value, [(c,) for c in candidates])), own
 
     def visit_all(self, probes: Sequence[Probe]) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked."""
         new = list({p.candidate: p for p in probes if p.candidate not in self.fits}.values())
-        found = self._map(fit, [(self.problem, p.candidate, p.start, p.inverse_hessian) for p in new])
+        found = self._map(fit_probe, [(self.problem, p) for p in new])
         for f in found:
             self.fits[f.candidate] = f
         return [self.fits[p.candidate] for p in probes]

@@ -11,6 +11,8 @@ from ssvgp.propose.screen import Scores, pairs, screen
 from ssvgp.records import SearchSettings
 from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
 
+MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
+FEW_INPUTS = 12  # up to this many inputs every addition is tried
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
 
 
@@ -87,8 +89,9 @@ def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settin
     columns = np.sort(order[: settings.most_pair_inputs])
     best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)
     options = [add(current.candidate, pair) for pair in best]
-    values = ledger.bold_values(current, options, settings.pair_rows)
-    finalists = [options[i] for i in np.argsort(-values, kind="stable")[: settings.pair_fits]]
+    values, bar = ledger.bold_values(current, options, settings.pair_rows)
+    order = [i for i in np.argsort(-values, kind="stable") if values[i] > bar - settings.pair_slack]
+    finalists = [options[i] for i in order[: settings.pair_fits]]
     return _best_above(ledger.visit_all(ledger.probe_all(current, finalists)), current)
 
 
@@ -121,7 +124,8 @@ def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
 
 def explore(ledger: Ledger, settings: SearchSettings) -> None:
     """Expand the best sets within reach until each has had its neighbours tried."""
-    for _ in range(settings.most_expanded):
+    cheapness = (200.0 / ledger.problem.n) ** 2
+    for _ in range(int(np.clip(cheapness * settings.most_expanded, settings.most_expanded, MOST_EXPANDED))):
         todo = [f for f in ledger.within(settings.reach) if f.candidate not in ledger.expanded]
         if not todo:
             return
@@ -133,7 +137,8 @@ def expand(ledger: Ledger, found: Fit, settings: SearchSettings) -> None:
     ledger.expanded.add(found.candidate)
     scores, _ = look(ledger, found)
     order, _ = rank(scores, found.candidate)
-    probes = ledger.probe_all(found, [add(found.candidate, [j]) for j in order[: settings.width]])
+    width = FEW_INPUTS if ledger.problem.d <= FEW_INPUTS else settings.width
+    probes = ledger.probe_all(found, [add(found.candidate, [j]) for j in order[:width]])
     probes += drop_probes(ledger, found)
     probes += ledger.probe_all(found, _swaps(ledger, found))
     bar = ledger.best().log_evidence - settings.reach - settings.slack

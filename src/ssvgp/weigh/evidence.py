@@ -23,6 +23,7 @@ from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inve
 from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.ascent import Summit, climb
 
+FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
 LOG_LIMIT = 18.0  # |log parameter| beyond this is noise-free or unscaled data; keeps exp() finite
 HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
 
@@ -214,7 +215,7 @@ def _assemble(problem: Problem, candidate: Candidate, summit: Summit, hessian: n
         covariance_root = summit.inverse_hessian @ root
         log_determinant = -log_det_covariance
     else:
-        covariance_root, log_determinant = symmetric_square_root_inverse(hessian, 0.05)
+        covariance_root, log_determinant = symmetric_square_root_inverse(hessian, FLATTEST)
     evidence = summit.value + 0.5 * summit.z.size * LOG_2PI - 0.5 * log_determinant
     evidence += log_model_prior(candidate, problem)
     volume = -0.5 * log_determinant

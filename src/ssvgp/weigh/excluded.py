@@ -1,4 +1,4 @@
-"""The worth of adding each excluded input to a set, for all inputs at once and without a fit.
+"""The worth of adding each excluded input to a set, for all inputs and all slab scales at once and without a fit.
 
 Along theta_j, with everything else at the mode, the log likelihood of a set with one more input is close to that of one
 more random effect of variance rho = theta_j^2,
@@ -6,37 +6,111 @@ more random effect of variance rho = theta_j^2,
     L(rho) - L(0) = -1/2 log(1 + rho cost_j) + 1/2 rho gain_j / (1 + rho cost_j),
 
 exact where d Kt / d rho has rank one. Its slope at zero, (gain_j - cost_j) / 2, is the exact one. Integrating it over
-the slab gives the Bayes factor of every irrelevant input: small, but honest, and never zero.
+the slab gives the Bayes factor of every irrelevant input: small, but honest, and never zero. `measured` evaluates the
+likelihood itself along theta_j; where there are too many inputs for that, it corrects the formula on a sample.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import erf, logsumexp
 
-from ssvgp.records import Prior
+from ssvgp.gp.likelihood import log_likelihood
+from ssvgp.gp.linalg import NotPositiveDefiniteError
+from ssvgp.records import Parameters, Prior
+from ssvgp.weigh.evidence import Fit, Problem, mode
 
-NODES = np.exp(np.linspace(np.log(1e-3), np.log(4.0), 40))  # of theta_j
+FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
+SAMPLE = 8
+THETAS = np.array([0.02, 0.06, 0.12, 0.22, 0.4, 0.7, 1.2, 2.0])  # where the likelihood is evaluated
+SCALE_STEPS = np.array([-1.0, 0.0, 1.0])  # sds from the prior mean of log scale, where no set has fixed a scale
 
 
-def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, scale_shares: np.ndarray, prior: Prior) -> np.ndarray:
-    """log of p(y | S + j) / p(y | S) (d,), for slab scales with posterior probabilities `scale_shares`.
+def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
+    """log p(y | S + j, s) / p(y | S) for every slab scale s and input j: (scales, d), minus infinity inside S.
 
-    The second-order formula is kept sane where the kernel makes the cost negative or tiny: the slope stays exact.
+    gain and cost (d,) are those of `screen`, for unit scale where the set is empty. All inputs are measured where they
+    are few; else this is the formula, which `correction` mends.
+    """
+    scales = _kernel_scales(problem, found)
+    table = [log_bayes_factors(gain * tau, cost * tau, problem.prior) for tau in scales]
+    out = logsumexp(table, axis=0) - np.log(len(scales))
+    outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
+    if outside.size <= FEW:
+        out[:, outside] = _measure(problem, found, outside)
+    out[:, list(found.candidate.active)] = -np.inf
+    return out
+
+
+def correction(problem: Problem, found: Fit, log_factors: np.ndarray) -> np.ndarray:
+    """What the formula is off by at each slab scale (scales,): the median over inputs spread over its range."""
+    outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
+    if outside.size <= FEW:
+        return np.zeros(len(log_factors))
+    by_rank = outside[np.argsort(log_factors[-1, outside], kind="stable")]
+    chosen = by_rank[np.linspace(0, by_rank.size - 1, SAMPLE).astype(int)]
+    return np.median(_measure(problem, found, chosen) - log_factors[:, chosen], axis=1)
+
+
+def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
+    scales = _kernel_scales(problem, found)
+    table = [measured(problem, found, int(j), scales) for j in inputs]
+    return np.reshape(table, (inputs.size, len(problem.prior.slab_scales))).T
+
+
+def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.ndarray:
+    """The formula above integrated over the slab of every scale (scales, d).
+
+    It is kept sane where the kernel makes the cost negative or tiny: the slope stays exact.
     """
     slope = 0.5 * (gain - cost)
     cost = np.maximum(np.maximum(cost, gain / 25.0), 1e-6)
     gain = np.maximum(cost + 2.0 * slope, 0.0)
-    rho = NODES[:, None] ** 2
+    rho = THETAS[:, None] ** 2
     grown = 1.0 + rho * cost
     log_ratio = -0.5 * np.log(grown) + 0.5 * rho * gain / grown
-    density = _slab_masses(scale_shares, prior)
-    return logsumexp(log_ratio + np.log(density)[:, None], axis=0)
+    cells = slab_cells(prior)
+    return np.array([logsumexp(log_ratio, axis=0, b=cell[:, None]) for cell in cells.T])
 
 
-def _slab_masses(scale_shares: np.ndarray, prior: Prior) -> np.ndarray:
-    """Probability of the slab near each node of theta (nodes,), summing to one: below the first nothing changes."""
-    scales = np.asarray(prior.slab_scales)
-    density = np.exp(-0.5 * (NODES[:, None] / scales) ** 2) / scales @ scale_shares
-    masses = density * NODES
-    return masses / masses.sum()
+def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray) -> np.ndarray:
+    """log Bayes factors (scales,) of input j by quadrature over theta_j, all else at the mode of the set.
+
+    Where the set is empty, its kernel has no scale yet, and that is averaged over too. Cost 8 likelihoods.
+    """
+    at = mode(problem, found)
+    base = _likelihood(problem, found, list(found.candidate.active), at)
+    active = [*found.candidate.active, j]
+    values = [
+        [_likelihood(problem, found, active, replace(at, theta=np.append(at.theta, t), scale=tau)) for t in THETAS]
+        for tau in (scales if found.candidate.size == 0 else [at.scale])
+    ]
+    ratio = logsumexp(values, axis=0) - np.log(len(values)) - base
+    return np.array([float(logsumexp(ratio, b=cell)) for cell in slab_cells(problem.prior).T])
+
+
+def slab_cells(prior: Prior) -> np.ndarray:
+    """Probability of each slab in the cells around THETAS, cut at their geometric means: (thetas, scales)."""
+    edges = np.concatenate([[0.0], np.sqrt(THETAS[1:] * THETAS[:-1]), [np.inf]])
+    return np.diff(erf(edges[:, None] / (np.sqrt(2.0) * np.asarray(prior.slab_scales))), axis=0)
+
+
+def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:
+    """Multipliers of gain and cost: one where the set has a scale, else a few from the prior of the scale."""
+    if found.candidate.size:
+        return np.ones(1)
+    mean, sd = problem.prior.log_scale
+    return np.exp(mean + sd * SCALE_STEPS)
+
+
+def _likelihood(problem: Problem, found: Fit, active: list[int], at: Parameters) -> float:
+    total = 0.0
+    for block in problem.blocks:
+        gram = block.grams.get(found.candidate.background)
+        try:
+            total += log_likelihood(problem.kernel, block.X[:, active], block.y, at, gram)
+        except NotPositiveDefiniteError:
+            return -np.inf
+    return total
