@@ -10,15 +10,14 @@ from scipy.special import logsumexp
 
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
-from ssvgp.records import AutoSettings, Ensemble, Member, Parameters, Train
+from ssvgp.records import AutoSettings, Ensemble, Member, Train
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
-from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, unpack, with_curvature
+from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, states, unpack, with_curvature
 from ssvgp.weigh.excluded import bayes_factors, correction
 from ssvgp.weigh.refine import Refined, all_modes, refine
 
-CERTAIN = 0.03  # a set of 200 rows that would carry less than this weight is taken at its first evidence
-CHEAP = 150  # rows up to which twice the draws are taken
+CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
 IDLE = 0.15  # theta from which an input that is not needed settles
@@ -89,8 +88,8 @@ def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[En
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
             continue
         exact = with_curvature(entry.problem, entry.fit)
-        cheap = entry.problem.n <= CHEAP
-        plenty = float(np.clip(CHEAP / entry.problem.n, 1.0, 4.0))  # draws are cheap where rows are few
+        cheap = entry.problem.n <= settings.search.cheap_rows
+        plenty = float(np.clip(settings.search.cheap_rows / entry.problem.n, 1.0, 4.0))  # few rows: cheap draws
         count = round(settings.draws * plenty * (1.0 if cheap or weight > SMALL else 0.5))
         weak = cheap and open_question
         modes = [exact]
@@ -248,22 +247,19 @@ def _variance_shares(entries: list[Entry], weights: np.ndarray) -> dict[str, flo
     """How much of the variance of y the sparse part, the background and the noise account for, on average."""
     total = np.zeros(3)
     for entry, weight in zip(entries, weights, strict=True):
-        if weight > 0.01:
-            parts = np.array(_parts(entry, mode(entry.problem, entry.fit)))
+        if weight > 0.02 or entry is entries[0]:
+            parts = _parts(entry)
             total += weight * parts / parts.sum()
     total = total / total.sum()
     return {"sparse": float(total[0]), "background": float(total[1]), "noise": float(total[2])}
 
 
-def _parts(entry: Entry, parameters: Parameters) -> tuple[float, float, float]:
-    """Expected sample variance of each part over the rows of the first block."""
+def _parts(entry: Entry) -> np.ndarray:
+    """Sample variance of the fitted sparse part and background, and the noise, over the rows of the first block."""
+    at = mode(entry.problem, entry.fit)
     first = entry.problem.blocks[0]
-    rows = first.X[:, list(entry.fit.candidate.active)]
-    sparse = parameters.scale * _spread(entry.problem.kernel.matrix(rows, rows, parameters.theta)) if rows.size else 0.0
+    here = states(replace(entry.problem, blocks=(first,)), entry.fit)[0]
+    sparse = at.scale * here.kernel.matrix @ here.alpha if at.scale else np.zeros_like(first.y)
     kind = entry.fit.candidate.background
-    background = parameters.background * _spread(first.grams[kind]) if kind else 0.0
-    return sparse, background, parameters.noise
-
-
-def _spread(matrix: np.ndarray) -> float:
-    return float(np.mean(np.diagonal(matrix)) - matrix.mean())
+    background = at.background * first.grams[kind] @ here.alpha if kind else np.zeros_like(first.y)
+    return np.array([np.var(sparse), np.var(background), at.noise])

@@ -18,6 +18,8 @@ from ssvgp.propose.search import empty_fit, explore, grow, prune
 from ssvgp.records import AutoSettings, Ensemble, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, mode
 
+ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
+
 
 @dataclass(frozen=True)
 class Event:
@@ -75,6 +77,8 @@ def _problem(
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
         kinds = settings.backgrounds if train.d > settings.background_from * train.n else ()
+        if train.units is None or np.ptp(train.units) < ALIKE * train.units.max():
+            kinds = tuple(kind for kind in kinds if kind != "unscaled")  # the same as linear
         grams = {kind: gram(kind, train.X, train.X, train.units) for kind in kinds}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
     rows = [np.sort(rng.choice(train.n, settings.block_rows, replace=False)) for _ in range(settings.blocks)]
@@ -154,7 +158,7 @@ def _refit(ledger: Ledger, found: Fit) -> Fit:
 def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     """The leading sets under another kernel; where it is the better judge, moves are tried under it too."""
     other = Ledger(replace(ledger.problem, kernel=kernel), ledger.n_jobs)
-    for found in ledger.within(settings.search.reach)[:3]:
+    for found in ledger.within(0.5 * settings.search.reach)[:3]:
         _refit(other, found)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
         explore(other, settings.search)

@@ -159,8 +159,9 @@ class SearchSettings:
     pair_width: int = 300  # pairs of inputs looked at when no single input helps
     pair_rows: int = 100
     pair_fits: int = 3
-    pair_slack: float = 15.0  # how far a pair's first look on these rows may fall below the set without it
+    pair_slack: float = 28.0  # how far a pair's first look on these rows may fall below the set without it
     most_expanded: int = 10
+    cheap_rows: int = 150  # up to this many rows fits cost so little that idle additions are fitted too
     most_pair_inputs: int = 3000
     largest: int = 60
 
@@ -185,5 +186,5 @@ class AutoSettings:
     exact_rows: int = 2000
     blocks: int = 8
     block_rows: int = 256
-    draws: int = 32  # importance draws for each set that carries weight
+    draws: int = 24  # importance draws for each set that carries weight
     components: int = 32  # of the predictive mixture, at most

@@ -9,7 +9,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import logsumexp
 
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_model_prior
+from ssvgp.gp.likelihood import log_likelihood
+from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_model_prior, unpack
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
@@ -145,19 +146,28 @@ class Ledger:
         probes = self._map(probe, [(self.problem, parent, c) for c in new])
         return sorted(probes, key=lambda p: -p.estimate)
 
-    def bold_values(self, parent: Fit, candidates: Sequence[Candidate], rows: int) -> tuple[np.ndarray, float]:
-        """log joint at the bold start of every candidate on a random part of the rows, and that of the parent there.
+    def bold_values(self, parent: Fit, groups: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
+        """log likelihood at the bold start of the parent with each group (g, k) of inputs added, and the parent's own.
 
-        Cheap, and it tells a lot: the start lies in the basin of the mode where the new inputs are at work.
+        On a random part of the rows. Cheap, and it tells a lot: the start lies in the basin of the mode where the new
+        inputs are at work. All groups have the same start, so nothing but the columns changes between them.
         """
         part = thinned(self.problem, rows)
+        block, own = part.blocks[0], parent.candidate
+        sample = add(own, groups[0])
+        z, _, added = transplant(parent, sample, part)
+        size = sample.size
+        old = np.setdiff1d(np.arange(size), added)
+        at = unpack(bold(z, added, sample), sample, part.prior)
+        at = replace(at, theta=np.concatenate([at.theta[old], at.theta[added]]))
+        gram = block.grams.get(own.background)
 
-        def value(candidate: Candidate) -> float:
-            z, _, added = transplant(parent, candidate, part)
-            return log_joint_value(part, candidate, bold(z, added, candidate))
+        def value(group: np.ndarray) -> float:
+            return log_likelihood(part.kernel, block.X[:, [*own.active, *group]], block.y, at, gram)
 
-        own = log_joint_value(part, parent.candidate, parent.summit.z)
-        return np.array(self._map(value, [(c,) for c in candidates])), own
+        mine = unpack(parent.summit.z, own, part.prior)
+        base = log_likelihood(part.kernel, block.X[:, list(own.active)], block.y, mine, gram)
+        return np.array(self._map(value, [(g,) for g in groups])), base
 
     def visit_all(self, probes: Sequence[Probe]) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked."""

@@ -60,10 +60,10 @@ def grow(ledger: Ledger, start: Fit, settings: SearchSettings) -> Fit:
 
 
 def _add_many(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSettings) -> Fit | None:
-    """Add as many clearly promising inputs as the set has (at least two), and let those go that then look idle."""
+    """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle."""
     order, strength = rank(scores, current.candidate)
     bar = np.log(ledger.problem.d) + 2.0
-    strong = [int(j) for j in order[: max(2, current.candidate.size)] if strength[j] > bar]
+    strong = [int(j) for j in order[: max(4, current.candidate.size)] if strength[j] > bar]
     if len(strong) < 2:
         return None
     found = ledger.visit(current, add(current.candidate, strong))
@@ -88,10 +88,11 @@ def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settin
     order, _ = rank(scores, current.candidate)
     columns = np.sort(order[: settings.most_pair_inputs])
     best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)
-    options = [add(current.candidate, pair) for pair in best]
-    values, bar = ledger.bold_values(current, options, settings.pair_rows)
-    order = [i for i in np.argsort(-values, kind="stable") if values[i] > bar - settings.pair_slack]
-    finalists = [options[i] for i in order[: settings.pair_fits]]
+    if not len(best):
+        return None
+    values, bar = ledger.bold_values(current, best, settings.pair_rows)
+    hopeful = [i for i in np.argsort(-values, kind="stable") if values[i] > bar - settings.pair_slack]
+    finalists = [add(current.candidate, best[i]) for i in hopeful[: settings.pair_fits]]
     return _best_above(ledger.visit_all(ledger.probe_all(current, finalists)), current)
 
 
@@ -124,9 +125,10 @@ def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
 
 def explore(ledger: Ledger, settings: SearchSettings) -> None:
     """Expand the best sets within reach until each has had its neighbours tried."""
+    reach = settings.reach if ledger.problem.n <= settings.cheap_rows else 0.6 * settings.reach
     cheapness = (200.0 / ledger.problem.n) ** 2
     for _ in range(int(np.clip(cheapness * settings.most_expanded, settings.most_expanded, MOST_EXPANDED))):
-        todo = [f for f in ledger.within(settings.reach) if f.candidate not in ledger.expanded]
+        todo = [f for f in ledger.within(reach) if f.candidate not in ledger.expanded]
         if not todo:
             return
         expand(ledger, todo[0], settings)
@@ -138,11 +140,12 @@ def expand(ledger: Ledger, found: Fit, settings: SearchSettings) -> None:
     scores, _ = look(ledger, found)
     order, _ = rank(scores, found.candidate)
     width = FEW_INPUTS if ledger.problem.d <= FEW_INPUTS else settings.width
-    probes = ledger.probe_all(found, [add(found.candidate, [j]) for j in order[:width]])
-    probes += drop_probes(ledger, found)
-    probes += ledger.probe_all(found, _swaps(ledger, found))
+    additions = ledger.probe_all(found, [add(found.candidate, [j]) for j in order[:width]])
+    others = drop_probes(ledger, found) + ledger.probe_all(found, _swaps(ledger, found))
     bar = ledger.best().log_evidence - settings.reach - settings.slack
-    ledger.visit_all([p for p in probes if p.estimate > bar])
+    # Idle inputs are priced without a fit (weigh/cloud.py); where fits are cheap a fit is still the better price.
+    add_bar = bar if ledger.problem.n <= settings.cheap_rows else found.log_evidence - 0.5 * settings.reach
+    ledger.visit_all([p for p in additions if p.estimate > add_bar] + [p for p in others if p.estimate > bar])
 
 
 def _swaps(ledger: Ledger, found: Fit) -> list[Candidate]:

@@ -227,7 +227,7 @@ def fit(
     candidate: Candidate,
     start: np.ndarray,
     inverse_hessian: np.ndarray | None = None,
-    tolerance: float = 0.02,
+    tolerance: float = 0.05,
 ) -> Fit:
     """Climb to the posterior mode of a candidate and price it with the curvature met on the way."""
     if inverse_hessian is None:
@@ -239,7 +239,7 @@ def fit(
 def with_curvature(problem: Problem, found: Fit, step: float = 1e-3) -> Fit:
     """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
     objective = log_joint(problem, found.candidate)
-    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 1e-3, 20)
+    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
     q = summit.z.size
     hessian = np.empty((q, q))
     for i in range(q):

@@ -23,7 +23,7 @@ from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.evidence import Fit, Problem, mode
 
 FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
-SAMPLE = 8
+SAMPLE = 5
 THETAS = np.array([0.02, 0.06, 0.12, 0.22, 0.4, 0.7, 1.2, 2.0])  # where the likelihood is evaluated
 SCALE_STEPS = np.array([-1.0, 0.0, 1.0])  # sds from the prior mean of log scale, where no set has fixed a scale
 
