@@ -52,6 +52,7 @@ def auto_ensemble(
         _search_sparse(ledgers[0], train, settings, walking, tell)
         if train.n > settings.exact_rows:
             ledgers[0] = _localise(ledgers[0], train, settings, blocking)
+            tell = _teller(ledgers[0], callback)
             explore(ledgers[0], settings.search)
             tell("neighbour blocks")
         elif ledgers[0].problem.blocks[0].grams and 0.0 < prior.with_background < 1.0:

@@ -28,7 +28,7 @@ from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Paramet
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
-FAMILY = ("se", "matern52", "se+linear")  # what the default method averages over where no kernel is named
+FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
 CACHE_BYTES = 2**28  # factors kept between calls of predict
 ARRAY = {"dtype": np.float64, "order": "C"}  # one order in memory: sums in another order round otherwise
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
