@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
+from ssvgp.blocks import polished
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
@@ -21,6 +22,7 @@ CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is ta
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
 IDLE = 0.15  # theta from which an input that is not needed settles
+POLISHED = 0.05  # weight from which a set of a large table has its parameters polished
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -209,7 +211,10 @@ def _members(
     entries: list[Entry], weights: np.ndarray, settings: AutoSettings, train: Train, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
+    # With many rows the parameters of a set are certain, and prediction pays for every component.
     budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
+    if train.n > settings.exact_rows:
+        budget = 1
     kept = weights > 0.002
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []
@@ -217,6 +222,9 @@ def _members(
     for entry, w in zip(entries, share, strict=True):
         if w == 0.0:
             continue
+        if train.n > settings.exact_rows and w > POLISHED:
+            large = polished(train, entry.problem, entry.fit, settings.polish_blocks, settings.polish_rows, rng)
+            entry = replace(entry, fit=large, refined=None)
         rows, row_weights = _rows(entry, max(1, round(budget * w)), rng)
         for z, row_weight in zip(rows, row_weights, strict=True):
             members.append(_member(entry, z, train))
