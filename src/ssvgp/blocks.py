@@ -8,7 +8,7 @@ import numpy as np
 
 from ssvgp.gp.neighbours import block
 from ssvgp.records import Train
-from ssvgp.weigh.evidence import Block, Fit, Problem, fit, mode
+from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_model_prior, mode
 
 
 def random_blocks(train: Train, count: int, rows: int, rng: np.random.Generator) -> tuple[Block, ...]:
@@ -37,17 +37,15 @@ def local_blocks(
     return tuple(Block(train.X[r], train.y[r]) for r in chosen)
 
 
-def polished(
-    train: Train, problem: Problem, found: Fit, count: int, rows: int, rng: np.random.Generator
-) -> Fit:
-    """The same set with its parameters fitted to fewer but larger blocks of the active inputs alone.
+def polished(problem: Problem, found: Fit, blocks: tuple[Block, ...]) -> Fit:
+    """The same set with its parameters fitted, and its evidence computed, on fewer but larger blocks.
 
-    Many rows at once see short lengthscales that a small block cannot.
+    Many rows at once see short lengthscales, and tell kernels apart, where small blocks cannot.
     """
-    blocks = local_blocks(train, problem, found, count, rows, rng)
     active = list(found.candidate.active)
-    narrow = tuple(Block(np.ascontiguousarray(b.X[:, active]), b.y) for b in blocks)
+    narrow = replace(problem, blocks=tuple(Block(np.ascontiguousarray(b.X[:, active]), b.y) for b in blocks))
     alone = replace(found.candidate, active=tuple(range(len(active))))
-    # the prior of the set itself belongs to d inputs and is kept as it was: only z is taken from this fit
-    better = fit(replace(problem, blocks=narrow), alone, found.summit.z, found.summit.inverse_hessian, 0.2)
-    return replace(found, summit=better.summit)
+    better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2)
+    # the prior of the set belongs to all d inputs, not to the narrow table
+    evidence = better.log_evidence - log_model_prior(alone, narrow) + log_model_prior(found.candidate, problem)
+    return replace(better, candidate=found.candidate, log_evidence=evidence)

@@ -54,6 +54,7 @@ def auto_ensemble(
         _search_sparse(ledgers[0], train, settings, walking, tell)
         if train.n > settings.exact_rows:
             ledgers[0] = _localise(ledgers[0], train, settings, blocking)
+            tell = _teller(ledgers[0], callback)
             grow(ledgers[0], ledgers[0].best(), settings.search)
             explore(ledgers[0], settings.search)
             tell("neighbour blocks")

@@ -28,7 +28,7 @@ from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Paramet
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
-FAMILY = ("se", "matern52", "se+linear")  # what the default method averages over where no kernel is named
+FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
 CACHE_BYTES = 2**28  # factors kept between calls of predict
 LARGE = 2**22  # numbers in a table beyond which it is standardised on the fly instead of once
 ARRAY = {"dtype": [np.float64, np.float32], "order": "C"}  # one order in memory: sums in another order round otherwise

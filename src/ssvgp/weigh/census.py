@@ -57,7 +57,7 @@ def _prices(s: Priced, members: np.ndarray, d: int, prior: Prior) -> np.ndarray:
     """log evidence (2^d,) of every set that contains s, minus infinity for the others."""
     inside = members[:, list(s.active)].all(axis=1)
     outside = np.setdiff1d(np.arange(d), s.active)
-    factors = np.minimum(s.log_factors[:, outside], np.log(LARGEST_FACTOR))
+    factors = np.clip(s.log_factors[:, outside], -700.0, np.log(LARGEST_FACTOR))  # finite: 0 times -inf is no number
     products = members[:, outside] @ factors.T  # (2^d, scales)
     with np.errstate(divide="ignore"):
         gained = logsumexp(products + np.log(s.scale_shares), axis=1)

@@ -1,0 +1,82 @@
+"""The dense background: every kind is a covariance of mean variance one, and units matter where they should."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ssvgp.gp.background import KINDS, gram, gram_diagonal
+
+UNITS = np.array([1.0, 10.0, 0.1, 2.0])
+
+
+def rows(n: int = 30, seed: int = 0) -> np.ndarray:
+    X = np.random.default_rng(seed).standard_normal((n, 4))
+    return (X - X.mean(0)) / X.std(0)
+
+
+@pytest.mark.parametrize("units", [None, UNITS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_diagonal_is_that_of_the_matrix(kind: str, units: np.ndarray | None) -> None:
+    X = rows()
+    assert gram_diagonal(kind, X, units) == pytest.approx(np.diagonal(gram(kind, X, X, units)))
+
+
+@pytest.mark.parametrize("units", [None, UNITS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_a_covariance_of_mean_variance_one(kind: str, units: np.ndarray | None) -> None:
+    X = rows()
+    matrix = gram(kind, X, X, units)
+    assert np.array_equal(matrix, matrix.T) or np.abs(matrix - matrix.T).max() < 1e-12
+    assert np.linalg.eigvalsh(matrix).min() > -1e-10
+    assert gram_diagonal(kind, X, units).mean() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rectangle_is_a_part_of_the_whole(kind: str) -> None:
+    X = rows()
+    whole = gram(kind, X, X, UNITS)
+    assert gram(kind, X[:5], X[3:], UNITS) == pytest.approx(whole[:5, 3:])
+
+
+def test_linear_is_ridge_regression_on_standardised_inputs() -> None:
+    X = rows()
+    beta = np.random.default_rng(1).standard_normal((4, 200_000)) / 2.0  # variance 1 / d each
+    assert gram("linear", X[:3], X[:3], UNITS) == pytest.approx(np.cov(X[:3] @ beta), abs=0.05)
+
+
+def test_unscaled_is_ridge_regression_on_the_inputs_as_they_came() -> None:
+    X = rows()
+    raw = X * UNITS
+    expected = raw @ raw.T / (UNITS**2).sum()
+    assert gram("unscaled", X, X, UNITS) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("units", [None, np.full(4, 37.0)])
+def test_unscaled_is_linear_where_all_columns_are_in_one_unit(units: np.ndarray | None) -> None:
+    X = rows()
+    assert gram("unscaled", X, X, units) == pytest.approx(gram("linear", X, X))
+
+
+def test_the_size_of_the_units_does_not_matter_however_huge() -> None:
+    X = rows()
+    assert gram("unscaled", X, X, UNITS * 1e200) == pytest.approx(gram("unscaled", X, X, UNITS))
+    assert gram("unscaled", X, X, UNITS * 1e-200) == pytest.approx(gram("unscaled", X, X, UNITS))
+
+
+@pytest.mark.parametrize("kind", ["linear", "smooth"])
+def test_units_do_not_matter_to_the_other_kinds(kind: str) -> None:
+    X = rows()
+    assert np.array_equal(gram(kind, X, X, UNITS), gram(kind, X, X))
+
+
+def test_smooth_falls_with_the_distance_over_all_inputs() -> None:
+    X = rows()
+    for a, b in ((0, 1), (4, 9), (7, 7)):
+        expected = np.exp(-0.5 * np.mean((X[a] - X[b]) ** 2))
+        assert gram("smooth", X, X)[a, b] == pytest.approx(expected)
+
+
+def test_an_unknown_kind_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, not 'cubic'"):
+        gram("cubic", rows(), rows())

@@ -1,0 +1,192 @@
+"""The default method end to end on small data: what it selects, what it leaves out and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments import designs
+from ssvgp.ensemble import Event, auto_ensemble
+from ssvgp.gp.compose import kernel_named
+from ssvgp.records import AutoSettings, Ensemble, Prior, Train
+
+SETTINGS = AutoSettings()
+
+
+def train_of(X: np.ndarray, y: np.ndarray, units: np.ndarray | None = None) -> Train:
+    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std(), units)
+
+
+def run(
+    train: Train, settings: AutoSettings = SETTINGS, kernels: tuple[str, ...] = ("se",), **more: object
+) -> Ensemble:
+    named = tuple(kernel_named(k) for k in kernels)
+    return auto_ensemble(train, named, Prior(), settings, np.random.default_rng(0), **more)  # type: ignore[arg-type]
+
+
+def waves(n: int, d: int, seed: int = 0) -> Train:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return train_of(X, np.sin(2 * X[:, 1]) + X[:, 3] + 0.3 * rng.standard_normal(n))
+
+
+@pytest.fixture(scope="module")
+def clear() -> Ensemble:
+    return run(waves(100, 30))
+
+
+def test_the_inputs_that_matter_are_selected_and_no_others(clear: Ensemble) -> None:
+    assert np.flatnonzero(clear.pip > 0.5).tolist() == [1, 3]
+    assert np.all((clear.pip >= 0.0) & (clear.pip <= 1.0))
+    assert np.delete(clear.pip, [1, 3]).max() < 0.1
+
+
+def test_weights_sum_to_one_and_members_hold_the_inputs_that_matter(clear: Ensemble) -> None:
+    assert clear.weights.sum() == pytest.approx(1.0)
+    assert np.all(clear.weights >= 0)
+    holding = [w for m, w in zip(clear.members, clear.weights, strict=True) if {1, 3} <= set(m.active)]
+    assert sum(holding) > 0.99
+
+
+def test_shares_of_variance_sum_to_one(clear: Ensemble) -> None:
+    assert set(clear.notes["shares"]) == {"sparse", "background", "noise"}
+    assert sum(clear.notes["shares"].values()) == pytest.approx(1.0)
+
+
+def test_permuting_columns_permutes_inclusion_probabilities() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 5))
+    train = train_of(X, 0.8 * X[:, 0] + 0.3 * X[:, 3] + rng.standard_normal(60))
+    order = np.array([3, 0, 4, 2, 1])
+    turned = run(replace(train, X=train.X[:, order])).pip
+    assert turned == pytest.approx(run(train).pip[order], abs=0.05)
+
+
+def test_the_sign_of_an_input_does_not_matter() -> None:
+    train = waves(50, 5)
+    flipped = replace(train, X=train.X * np.array([1.0, -1.0, 1.0, -1.0, -1.0]))
+    assert run(flipped).pip == pytest.approx(run(train).pip, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("n", "d"), [(80, 20), (50, 120)])
+def test_nothing_is_selected_where_y_is_noise(n: int, d: int, seed: int) -> None:
+    draw = designs.noise(seed, n=n, d=d)
+    found = run(train_of(draw.X, draw.y))
+    assert found.pip.max() < 0.5
+    assert found.notes["shares"]["noise"] > 0.5
+
+
+def test_a_product_of_three_inputs_is_found_from_the_dense_end() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 12))
+    train = train_of(X, X[:, 0] * X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(200))
+    assert np.flatnonzero(run(train).pip > 0.5).tolist() == [0, 1, 2]
+
+
+# --- many rows ----------------------------------------------------------------------------------------------
+
+BLOCKS = AutoSettings(exact_rows=200, blocks=3, block_rows=80)
+
+
+def test_many_rows_go_in_blocks_and_find_the_same_inputs() -> None:
+    phases: list[str] = []
+    found = run(waves(400, 20), BLOCKS, callback=lambda event: phases.append(event.phase))
+    assert np.flatnonzero(found.pip > 0.5).tolist() == [1, 3]
+    assert "neighbour blocks" in phases
+    assert "background" not in phases
+    noise = sum(w * m.parameters.noise for m, w in zip(found.members, found.weights, strict=True))
+    assert noise == pytest.approx(0.09 / (0.5 + 1.0 + 0.09), abs=0.04)
+
+
+def test_many_rows_of_noise_select_nothing() -> None:
+    draw = designs.noise(0, n=400, d=20)
+    assert run(train_of(draw.X, draw.y), BLOCKS).pip.max() < 0.5
+
+
+def test_many_rows_under_a_kernel_without_neighbours_go_in_random_blocks() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 8))
+    found = run(train_of(X, X[:, 2] + 0.5 * rng.standard_normal(400)), BLOCKS, ("linear",))
+    assert np.flatnonzero(found.pip > 0.5).tolist() == [2]
+
+
+# --- backgrounds --------------------------------------------------------------------------------------------
+
+
+def phases_of(train: Train, settings: AutoSettings = SETTINGS) -> tuple[list[str], Ensemble]:
+    phases: list[str] = []
+    return phases, run(train, settings, callback=lambda event: phases.append(event.phase))
+
+
+def test_a_background_is_not_considered_where_inputs_are_few_against_rows() -> None:
+    phases, found = phases_of(waves(100, 20))
+    assert "background" not in phases
+    assert found.notes["background"] == 0.0
+    assert all(not candidate.background for candidate, *_ in found.notes["sets"])
+
+
+def test_a_background_is_considered_where_inputs_are_many() -> None:
+    phases, _ = phases_of(waves(40, 40))
+    assert "background" in phases
+    phases, found = phases_of(waves(40, 40), replace(SETTINGS, background_from=2.0))
+    assert "background" not in phases
+    assert found.notes["background"] == 0.0
+
+
+def test_many_tiny_effects_are_carried_by_the_background_and_not_by_sets() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80, 160))
+    y = X @ rng.standard_normal(160) / np.sqrt(160) + 0.3 * rng.standard_normal(80)
+    found = run(train_of(X, y))
+    assert found.notes["background"] > 0.5
+    assert (found.pip > 0.5).sum() <= 1
+    assert found.notes["shares"]["background"] > found.notes["shares"]["sparse"]
+
+
+@pytest.mark.parametrize(
+    ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
+)
+def test_unscaled_is_considered_only_where_units_differ(units: np.ndarray | None, considered: bool) -> None:
+    phases, _ = phases_of(replace(waves(40, 40), units=units), replace(SETTINGS, backgrounds=("unscaled",)))
+    assert ("background" in phases) == considered
+
+
+# --- kernels and events -------------------------------------------------------------------------------------
+
+
+def test_other_kernels_judge_what_the_first_found() -> None:
+    found = run(waves(80, 15), kernels=("se", "matern52"))
+    weights = {"se": 0.0, "matern52": 0.0}
+    for _, kernel, _, w in found.notes["sets"]:
+        weights[kernel] += w
+    assert sum(weights.values()) == pytest.approx(1.0)
+    assert min(weights.values()) > 1e-4
+    assert np.flatnonzero(found.pip > 0.5).tolist() == [1, 3]
+
+
+def test_the_callback_hears_every_phase_in_order_with_rising_evidence() -> None:
+    events: list[Event] = []
+    found = run(waves(60, 30), callback=events.append)
+    assert [e.phase for e in events] == ["growth", "dense start", "moves", "background", "kernels"]
+    assert np.all(np.diff([e.visited for e in events]) >= 0)
+    assert np.all(np.diff([e.log_evidence for e in events]) >= 0)
+    assert events[-1].visited == found.notes["visited"]
+    assert events[-1].best == (1, 3)
+
+
+def test_the_callback_hears_the_ledger_that_counts_when_rows_are_many() -> None:
+    events: list[Event] = []
+    found = run(waves(400, 20), BLOCKS, callback=events.append)
+    assert events[-1].visited == found.notes["visited"]
+    by_phase = {e.phase: e.log_evidence for e in events}
+    assert by_phase["neighbour blocks"] != by_phase["moves"]  # other rows, other evidence
+
+
+def test_the_same_seed_gives_the_same_ensemble() -> None:
+    train = waves(50, 12)
+    first, again = run(train), run(train)
+    assert np.array_equal(first.pip, again.pip)
+    assert np.array_equal(first.weights, again.weights)
