@@ -32,7 +32,7 @@ def local_blocks(
     chosen = []
     for centre in rng.choice(train.n, count, replace=False):
         near = block(scaled, int(centre), rows // 2)
-        far = rng.choice(train.n, rows - near.size, replace=False)
+        far = rng.choice(train.n, min(rows - near.size, train.n), replace=False)
         chosen.append(np.unique(np.concatenate([near, far])))
     return tuple(Block(train.X[r], train.y[r]) for r in chosen)
 

@@ -90,6 +90,10 @@ class Prediction:
         return self.weights @ (within + spread)
 
 
+SLAB_SCALES = (0.1, 0.2, 0.4, 0.8)
+MANY_ROWS, ROUGH_SCALE = 1000, 2.5  # many rows can show rough functions, which few cannot
+
+
 @dataclass(frozen=True)
 class Prior:
     """The prior of the default method, on standardised data.
@@ -100,7 +104,7 @@ class Prior:
 
     a: float = 1.0
     b: float | None = None  # None: d^1.5 / 10 but at least 1, which keeps noise out as d grows
-    slab_scales: tuple[float, ...] | None = None  # None: 0.1, 0.2, 0.4, 0.8, and 2.5 beyond 1000 rows
+    slab_scales: tuple[float, ...] = SLAB_SCALES
     log_scale: tuple[float, float] = (0.5, 2.0)
     log_noise: tuple[float, float] = (-1.5, 1.5)
     log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
@@ -112,8 +116,9 @@ class Prior:
 
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
         """
-        rough = (2.5,) if n > 1000 else ()  # many rows can show functions that few cannot
-        scales = self.slab_scales or (0.1, 0.2, 0.4, 0.8, *rough)
+        scales = self.slab_scales
+        if scales == SLAB_SCALES and n > MANY_ROWS:
+            scales = (*scales, ROUGH_SCALE)
         background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0)
         b = max(1.0, 0.1 * d**1.5) if self.b is None else self.b
         return replace(self, b=b, slab_scales=scales, log_background=background)

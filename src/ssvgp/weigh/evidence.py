@@ -102,7 +102,6 @@ def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
     """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
-    assert prior.slab_scales is not None  # filled in by Prior.for_data
     log_scales, precisions = _slab_constants(prior.slab_scales)
     each = theta.size * (HALF_LOG_2_OVER_PI - log_scales) - (0.5 * float(theta @ theta)) * precisions
     top = each.max()  # written out: scipy's logsumexp costs more than a small factorisation
