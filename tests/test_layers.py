@@ -16,18 +16,19 @@ RANK = {
     "gp": 1,
     "weigh": 2,
     "propose": 3,  # the search asks the evidence, never the other way round
-    "average": 4,
-    "ensemble": 5,
-    "paper": 5,
-    "estimator": 6,
-    "store": 7,
-    "show": 7,
-    "cli": 8,
-    "peers": 8,
+    "blocks": 4,
+    "average": 5,
+    "ensemble": 6,
+    "paper": 6,
+    "estimator": 7,
+    "store": 8,
+    "show": 8,
+    "cli": 9,
+    "peers": 9,
     # The edges of the package: its public names, its demo, and `python -m ssvgp`.
-    "__init__": 9,
-    "demo": 10,
-    "__main__": 10,
+    "__init__": 10,
+    "demo": 11,
+    "__main__": 11,
 }
 METHOD = {"propose", "weigh", "ensemble"}
 FILES = sorted(PACKAGE.rglob("*.py"))

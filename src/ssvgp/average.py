@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
+from ssvgp.blocks import local_blocks, polished
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
@@ -21,6 +22,8 @@ CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is ta
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
 IDLE = 0.15  # theta from which an input that is not needed settles
+MOST_POLISHED = 4
+POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -48,6 +51,8 @@ def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rn
     pairs = sorted(_with_clouds(entries, ledgers), key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     pip, weights = _inclusion(pairs)
     entries = [entry for entry, _ in pairs]
+    if train.n > settings.exact_rows:
+        entries, weights = _polish(entries, weights, train, settings, rng)
     members, member_weights = _members(entries, weights, settings, train, rng)
     notes = {
         "shares": _variance_shares(entries, weights),
@@ -205,11 +210,27 @@ def _inclusion(pairs: Sequence[tuple[Entry, Cloud]]) -> tuple[np.ndarray, np.nda
     return np.minimum(pip, 1.0), weights
 
 
+def _polish(
+    entries: list[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
+) -> tuple[list[Entry], np.ndarray]:
+    """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other."""
+    leaders = [e for e, w in zip(entries, weights, strict=True) if w > POLISHED or e.refined is not None]
+    leaders, first = leaders[:MOST_POLISHED], leaders[0]
+    blocks = local_blocks(train, first.problem, first.fit, settings.polish_blocks, settings.polish_rows, rng)
+    fits = [polished(e.problem, e.fit, blocks) for e in leaders]
+    out = [Entry(e.problem, f, None, f.log_evidence) for e, f in zip(leaders, fits, strict=True)]
+    log_evidence = np.array([e.log_evidence for e in out])
+    return out, np.exp(log_evidence - logsumexp(log_evidence))
+
+
 def _members(
     entries: list[Entry], weights: np.ndarray, settings: AutoSettings, train: Train, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
+    # With many rows the parameters of a set are certain, and prediction pays for every component.
     budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
+    if train.n > settings.exact_rows:
+        budget = 1
     kept = weights > 0.002
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []

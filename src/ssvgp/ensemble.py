@@ -9,15 +9,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.average import Weighed, average
+from ssvgp.blocks import local_blocks, random_blocks
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
-from ssvgp.gp.neighbours import block
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow, prune
-from ssvgp.records import AutoSettings, Ensemble, Prior, Train
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, mode
+from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prior, Train
+from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
 
+WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
+DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
 
@@ -53,6 +55,7 @@ def auto_ensemble(
         if train.n > settings.exact_rows:
             ledgers[0] = _localise(ledgers[0], train, settings, blocking)
             tell = _teller(ledgers[0], callback)
+            grow(ledgers[0], ledgers[0].best(), settings.search)
             explore(ledgers[0], settings.search)
             tell("neighbour blocks")
         elif ledgers[0].problem.blocks[0].grams and 0.0 < prior.with_background < 1.0:
@@ -82,8 +85,7 @@ def _problem(
             kinds = tuple(kind for kind in kinds if kind != "unscaled")  # the same as linear
         grams = {kind: gram(kind, train.X, train.X, train.units) for kind in kinds}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
-    rows = [np.sort(rng.choice(train.n, settings.block_rows, replace=False)) for _ in range(settings.blocks)]
-    return Problem(tuple(Block(train.X[r], train.y[r]) for r in rows), kernel, prior)
+    return Problem(random_blocks(train, settings.search_blocks, settings.block_rows, rng), kernel, prior)
 
 
 def _search_sparse(
@@ -93,7 +95,7 @@ def _search_sparse(
     grow(ledger, empty_fit(ledger), settings.search)
     tell("growth")
     if train.d <= settings.most_dense_inputs:
-        order, theta = dense_ranking(train, ledger.problem.kernel, settings.dense, rng)
+        order, theta = dense_ranking(train, ledger.problem.kernel, _dense_settings(train, settings), rng)
         starts = dense_starts(
             ledger,
             order,
@@ -112,6 +114,15 @@ def _search_sparse(
     tell("moves")
 
 
+def _dense_settings(train: Train, settings: AutoSettings) -> PaperSettings:
+    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a wide table."""
+    batch = min(settings.dense_batch, max(2, train.n // 4))
+    if train.n <= 4 * settings.dense_batch:
+        return settings.dense
+    kind = "nearest" if train.d <= WIDE else "uniform"
+    return replace(settings.dense, minibatch=batch, minibatch_kind=kind, candidates=DENSE_CANDIDATES)
+
+
 def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
     kinds = tuple(ledger.problem.blocks[0].grams)
@@ -128,23 +139,11 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
 
 
 def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ledger:
-    """The same search on blocks of neighbours in the metric of the best set (section 3.2); fits are made anew."""
-    best = ledger.best()
-    active = list(best.candidate.active)
-    if not active or not ledger.problem.kernel.local:
-        return ledger
-    scaled = train.X[:, active] * mode(ledger.problem, best).theta
-    centres = rng.choice(train.n, settings.blocks, replace=False)
-    # half of each block is neighbours, for the short scales, half is random rows, for the long ones
-    rows = []
-    for centre in centres:
-        near = block(scaled, int(centre), settings.block_rows // 2)
-        far = rng.choice(train.n, settings.block_rows - near.size, replace=False)
-        rows.append(np.unique(np.concatenate([near, far])))
-    problem = replace(ledger.problem, blocks=tuple(Block(train.X[r], train.y[r]) for r in rows))
-    local = Ledger(problem, ledger.n_jobs)
+    """The leading sets judged anew on more blocks, of neighbours in the metric of the best set (section 3.2)."""
+    blocks = local_blocks(train, ledger.problem, ledger.best(), settings.blocks, settings.block_rows, rng)
+    local = Ledger(replace(ledger.problem, blocks=blocks), ledger.n_jobs)
     empty_fit(local)
-    for found in ledger.within(2.0 * settings.search.reach)[:8]:
+    for found in ledger.within(settings.search.reach)[:4]:
         _refit(local, found)
     return local
 

@@ -30,7 +30,8 @@ from ssvgp.weigh.loo import LeaveOneOut
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
 CACHE_BYTES = 2**28  # factors kept between calls of predict
-ARRAY = {"dtype": np.float64, "order": "C"}  # one order in memory: sums in another order round otherwise
+LARGE = 2**22  # numbers in a table beyond which it is standardised on the fly instead of once
+ARRAY = {"dtype": [np.float64, np.float32], "order": "C"}  # one order in memory: sums in another order round otherwise
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
 
 
@@ -112,7 +113,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self.target_transform)
-        train = Train(inputs.standardise(X), target.standardise(y), inputs.spread)
+        large = X.shape[0] > self.exact_limit and X.size > LARGE
+        train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), inputs.spread)
         if target.constant or not train.d:
             found = _nothing_to_select(train, STILL if target.constant else 1.0)
         else:

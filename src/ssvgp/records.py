@@ -32,7 +32,7 @@ class Parameters:
 class Train:
     """Standardised training data: X (n, d), y (n,), and the sds (d,) that the columns of X had before."""
 
-    X: np.ndarray
+    X: Any  # an array, or a data.view.Standardised that stands for one
     y: np.ndarray
     units: np.ndarray | None = None
 
@@ -90,6 +90,10 @@ class Prediction:
         return self.weights @ (within + spread)
 
 
+SLAB_SCALES = (0.1, 0.2, 0.4, 0.8)
+MANY_ROWS, ROUGH_SCALE = 1000, 2.5  # many rows can show rough functions, which few cannot
+
+
 @dataclass(frozen=True)
 class Prior:
     """The prior of the default method, on standardised data.
@@ -100,7 +104,7 @@ class Prior:
 
     a: float = 1.0
     b: float | None = None  # None: d^1.5 / 10 but at least 1, which keeps noise out as d grows
-    slab_scales: tuple[float, ...] = (0.1, 0.2, 0.4, 0.8)
+    slab_scales: tuple[float, ...] = SLAB_SCALES
     log_scale: tuple[float, float] = (0.5, 2.0)
     log_noise: tuple[float, float] = (-1.5, 1.5)
     log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
@@ -112,8 +116,12 @@ class Prior:
 
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
         """
+        scales = self.slab_scales
+        if scales == SLAB_SCALES and n > MANY_ROWS:
+            scales = (*scales, ROUGH_SCALE)
         background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0)
-        return replace(self, b=max(1.0, 0.1 * d**1.5) if self.b is None else self.b, log_background=background)
+        b = max(1.0, 0.1 * d**1.5) if self.b is None else self.b
+        return replace(self, b=b, slab_scales=scales, log_background=background)
 
 
 @dataclass(frozen=True)
@@ -170,13 +178,14 @@ class SearchSettings:
 class AutoSettings:
     """Constants of the default method.
 
-    Up to `exact_rows` rows everything is exact. Beyond, the likelihood is that of `blocks` blocks of `block_rows`
-    neighbouring rows, independent of each other given the parameters.
+    Up to `exact_rows` rows everything is exact. Beyond, the likelihood is that of blocks of `block_rows` rows,
+    independent of each other given the parameters.
     """
 
     search: SearchSettings = field(default_factory=SearchSettings)
     dense: PaperSettings = field(default_factory=PaperSettings)
     dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
+    dense_batch: int = 128  # rows of a minibatch of the dense start, at most
     dense_rows: int = 150
     dense_starts: int = 2
     dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
@@ -184,7 +193,10 @@ class AutoSettings:
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000
     exact_rows: int = 2000
+    search_blocks: int = 3  # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours
     blocks: int = 8
     block_rows: int = 256
+    polish_blocks: int = 3  # the parameters of the final sets are fitted to these
+    polish_rows: int = 1000
     draws: int = 24  # importance draws for each set that carries weight
     components: int = 32  # of the predictive mixture, at most

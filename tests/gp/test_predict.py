@@ -11,6 +11,7 @@ import reference
 
 from ssvgp.gp import predict as module
 from ssvgp.gp.compose import KERNELS, kernel_named
+from ssvgp.gp.condense import condense
 from ssvgp.gp.kernels import squared_exponential
 from ssvgp.gp.predict import (
     joint_posterior,
@@ -68,7 +69,6 @@ def test_exact_prediction_equals_plain_solves(one, train, X_new) -> None:
 
 @every_member
 def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train, X_new) -> None:
-    actual = predict_truncated(one, train, X_new, 9)
     theta = one.parameters.theta
     scaled, query = train.X[:, one.active] * theta, X_new[:, one.active] * theta
     if one.active.size:
@@ -79,8 +79,32 @@ def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train
         index = np.tile(np.linspace(0, 39, 9).round().astype(int), (11, 1))
     for i, some in enumerate(index):
         mean, covariance = reference.predict(one, Train(train.X[some], train.y[some]), X_new[i : i + 1])
-        assert actual.mean[i] == pytest.approx(mean[0], abs=1e-10)
-        assert actual.variance[i] == pytest.approx(covariance[0, 0], abs=1e-10)
+        actual = predict_truncated(one, train, X_new[i : i + 1], 9)
+        assert actual.mean[0] == pytest.approx(mean[0], abs=1e-10)
+        assert actual.variance[0] == pytest.approx(covariance[0, 0], abs=1e-10)
+
+
+@every_member
+def test_rows_predicted_together_know_at_least_their_own_neighbours(one, train, X_new) -> None:
+    together = predict_truncated(one, train, X_new, 9)
+    for i in range(len(X_new)):
+        alone = predict_truncated(one, train, X_new[i : i + 1], 9)
+        assert together.variance[i] <= alone.variance[0] + 1e-10
+
+
+def test_condensed_rows_carry_what_the_rows_carried() -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-1.0, 1.0, size=(60, 2))
+    X = np.repeat(places, 6, axis=0) + 1e-4 * rng.normal(size=(360, 2))
+    y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=360)
+    train = Train(X, y)
+    at = Parameters(np.array([1.0, 0.8]), 1.0, 0.01)
+    one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
+    new = rng.uniform(-1.0, 1.0, size=(15, 2))
+    assert condense(X, y, one.parameters.theta) is not None
+    whole, few = predict_member(one, train, new), predict_truncated(one, train, new, 60)
+    np.testing.assert_allclose(few.mean, whole.mean, atol=2e-3)
+    np.testing.assert_allclose(few.variance, whole.variance, rtol=0.02, atol=1e-5)
 
 
 @every_member

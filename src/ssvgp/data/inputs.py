@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ssvgp.data.view import Standardised
 from ssvgp.records import Member
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
 HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
+PIECE = 2**20  # numbers that are looked at together
 NAMED = 5  # columns that a warning names before it only counts
 
 
@@ -29,17 +31,26 @@ class Scale(NamedTuple):
 
 
 def scale_of(values: np.ndarray) -> Scale:
-    """Mean and standard deviation down the rows of values (n,) or (n, d), be they very large or small."""
-    low, high = values.min(axis=0), values.max(axis=0)
+    """Mean and standard deviation down the rows of values (n,) or (n, d), be they very large or small.
+
+    Three passes over the rows in pieces, so that a large table is never copied.
+    """
+    low = np.min([part.min(axis=0) for part in _pieces(values)], axis=0)
+    high = np.max([part.max(axis=0) for part in _pieces(values)], axis=0)
     # halves are added, since the difference of the two largest doubles is infinite
-    centre = low + (0.5 * values - 0.5 * low).mean(axis=0) * 2.0
+    centre = low + sum((0.5 * part - 0.5 * low).sum(axis=0) / len(values) for part in _pieces(values)) * 2.0
     half = np.maximum(0.5 * high - 0.5 * centre, 0.5 * centre - 0.5 * low)
     constant = half <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
     unit = np.where(half > 0, half, 1.0)
     # within -1 and 1, so that its square neither over- nor underflows
-    ratio = (0.5 * values - 0.5 * centre) / unit
-    spread = 2.0 * unit * np.sqrt((ratio * ratio).mean(axis=0))
-    return Scale(centre, np.where(constant, 1.0, spread), constant)
+    square = sum((((0.5 * part - 0.5 * centre) / unit) ** 2).sum(axis=0) / len(values) for part in _pieces(values))
+    return Scale(centre, np.where(constant, 1.0, 2.0 * unit * np.sqrt(square)), constant)
+
+
+def _pieces(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Successive rows of a table as doubles, about a million numbers at a time."""
+    step = max(1, PIECE // max(1, values[:1].size))
+    return (np.asarray(values[start : start + step], dtype=float) for start in range(0, len(values), step))
 
 
 @dataclass(frozen=True)
@@ -59,6 +70,10 @@ class Inputs:
     def standardise(self, X: np.ndarray) -> np.ndarray:
         """The kept columns (t, p) of rows X (t, d), in standard deviations from the training mean."""
         return (X[:, self.kept] - self.centre) / self.spread
+
+    def view(self, X: np.ndarray) -> Standardised:
+        """The kept columns of X, standardised when they are looked at."""
+        return Standardised(X, self.kept, self.centre, self.spread)
 
     def widen(self, values: np.ndarray) -> np.ndarray:
         """Values of the kept columns (p,) with zeros for the others (d,)."""

@@ -39,6 +39,13 @@ def _nearest_by_products(reference: np.ndarray, query: np.ndarray, m: int) -> np
     return out
 
 
+def close_together(rows: np.ndarray, size: int) -> np.ndarray:
+    """An order (t,) of rows (t, p) in which those that follow each other are near: the leaves of a KD-tree."""
+    if rows.shape[1] == 0 or rows.shape[0] <= size:
+        return np.arange(rows.shape[0])
+    return np.asarray(cKDTree(rows, leafsize=max(1, size // 2)).indices)
+
+
 def block(scaled: np.ndarray, centre: int, m: int) -> np.ndarray:
     """A row and its m - 1 nearest (section 3.2): indices (m,) into scaled (n, p), the centre first."""
     difference = scaled - scaled[centre]

@@ -10,19 +10,21 @@ All variances and covariances are of the latent f; `Prediction` carries the nois
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ssvgp.gp.background import gram, gram_diagonal
+from ssvgp.gp.condense import condense
 from ssvgp.gp.likelihood import covariance
-from ssvgp.gp.linalg import Factor, factor, half_solve_each
-from ssvgp.gp.neighbours import nearest
+from ssvgp.gp.linalg import Factor, factor
+from ssvgp.gp.neighbours import close_together, nearest
 from ssvgp.records import Ensemble, Member, Prediction, Train
 
 BATCH_BYTES = 2**26
 FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
+GROUP = 32  # new rows that are tried together first
 JOINT_ROWS = 4096  # training rows that a truncated joint prediction may condition on
 
 
@@ -153,28 +155,54 @@ def predict_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -
         raise ValueError(f"prediction needs at least one neighbour per row, but m is {m}")
     if m >= train.n:
         return predict_member(member, train, X_new)
-    X_new = _near(X_new)
-    index = _neighbours(member, train, X_new, m)
-    mean, variance = np.empty(X_new.shape[0]), np.empty(X_new.shape[0])
-    for at in _batches(X_new.shape[0], 16 * m * m):
-        mean[at], explained = _small_systems(member, train, X_new[at], index[at])
-        variance[at] = _prior_variance(member, X_new[at]) - explained
-    return Moments(mean, np.maximum(variance, 0.0))
+    member, train, X_new = _compact(member, train, _near(X_new))
+    train, counts = _condensed(member, train)
+    index = _neighbours(member, train, X_new, min(m, train.n))
+    mean, explained = np.empty(X_new.shape[0]), np.empty(X_new.shape[0])
+    for group in _groups(member, X_new, index):
+        some = np.unique(index[group])
+        kt = _of_target(member, train.X[some])
+        if counts is not None:
+            kt.flat[:: some.size + 1] += member.parameters.noise * (1.0 / counts[some] - 1.0)
+        chol = factor(kt)
+        half = chol.half_solve(_between(member, X_new[group], train.X[some]).T)
+        mean[group] = half.T @ chol.half_solve(train.y[some])
+        explained[group] = np.einsum("ij,ij->j", half, half)
+    return Moments(mean, np.maximum(_prior_variance(member, X_new) - explained, 0.0))
 
 
-def _small_systems(
-    member: Member, train: Train, X_new: np.ndarray, index: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """k_*' Kt^-1 y and k_*' Kt^-1 k_* (t,) where every row has its own few training rows, index (t, m)."""
-    t, m = index.shape
-    targets, right = np.empty((t, m, m)), np.empty((t, m, 2))
-    for i, some in enumerate(index):
-        targets[i] = _of_target(member, train.X[some])
-        right[i, :, 0] = _between(member, X_new[i : i + 1], train.X[some])[0]
-        right[i, :, 1] = train.y[some]
-    half = half_solve_each(targets, right)
-    cross, y = half[:, :, 0], half[:, :, 1]
-    return np.einsum("tm,tm->t", cross, y), np.einsum("tm,tm->t", cross, cross)
+def _compact(member: Member, train: Train, X_new: np.ndarray) -> tuple[Member, Train, np.ndarray]:
+    """The same problem with the active inputs alone, where the others have no part: all later gathers are small."""
+    if member.parameters.background:
+        return member, train, X_new
+    active = np.arange(member.active.size)
+    small = Train(np.ascontiguousarray(train.X[:, member.active]), train.y)
+    return replace(member, active=active), small, np.ascontiguousarray(X_new[:, member.active])
+
+
+def _condensed(member: Member, train: Train) -> tuple[Train, np.ndarray | None]:
+    """The training rows averaged where they lie too dense to be told apart, and how many each one stands for."""
+    if member.parameters.background or not member.kernel.local:
+        return train, None
+    found = condense(train.X, train.y, member.parameters.theta)
+    return (train, None) if found is None else (Train(found.X, found.y), found.counts)
+
+
+def _groups(member: Member, X_new: np.ndarray, index: np.ndarray) -> Iterator[np.ndarray]:
+    """New rows that share one system of all their neighbours, wherever that costs less than a system for each.
+
+    Rows close to each other have most neighbours in common. A group of g rows with u neighbours together costs u^3
+    against g m^3; where the training rows are so dense that neighbours differ, groups are halved down to single rows.
+    """
+    scaled = X_new[:, member.active] * member.parameters.theta
+    order = close_together(scaled, GROUP)
+    waiting = [order[start : start + GROUP] for start in range(0, order.size, GROUP)][::-1]
+    while waiting:
+        group = waiting.pop()
+        if group.size == 1 or np.unique(index[group]).size <= index.shape[1] * group.size ** (1.0 / 3.0):
+            yield group
+        else:
+            waiting += [group[group.size // 2 :], group[: group.size // 2]]
 
 
 def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> JointMoments:

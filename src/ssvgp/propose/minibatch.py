@@ -38,7 +38,7 @@ def pool(
     if kind not in ("nearest", "uniform"):
         raise ValueError(f"minibatch_kind is 'nearest' or 'uniform', not {kind!r}")
     n, d = X.shape
-    if kind == "nearest" and m < n and n > max(candidates, m):
+    if m < n and n > max(candidates, m):
         rows = np.sort(rng.choice(n, max(candidates, m), replace=False))
         X, y = X[rows], y[rows]
     if active.size < d:

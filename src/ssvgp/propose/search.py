@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
 
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 FEW_INPUTS = 12  # up to this many inputs every addition is tried
+SCREENED_BLOCKS = 3  # of a problem in blocks: to rank inputs, these are enough
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
 
 
@@ -28,9 +30,13 @@ def empty_fit(ledger: Ledger, background: str = "") -> Fit:
 
 def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, list]:  # type: ignore[type-arg]
     """Scores of all inputs against a fit, and the states they were computed from."""
-    at = states(ledger.problem, found, ROUGH)
-    scale = mode(ledger.problem, found).scale or 1.0
-    return screen([b.X for b in ledger.problem.blocks], at, scale, additive), at
+    problem = ledger.problem
+    few = replace(problem, blocks=problem.blocks[:SCREENED_BLOCKS])
+    at = states(few, found, ROUGH)
+    scale = mode(problem, found).scale or 1.0
+    scores = screen([b.X for b in few.blocks], at, scale, additive)
+    share = len(problem.blocks) / len(few.blocks)
+    return Scores(scores.additive, share * scores.gain, share * scores.cost), at
 
 
 def rank(scores: Scores, candidate: Candidate) -> tuple[np.ndarray, np.ndarray]:
@@ -86,8 +92,10 @@ def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settin
         return None
     ledger.paired.add(current.candidate)
     order, _ = rank(scores, current.candidate)
-    columns = np.sort(order[: settings.most_pair_inputs])
-    best = pairs([b.X for b in ledger.problem.blocks], at, settings.pair_width, columns)
+    most = settings.most_pair_inputs if len(ledger.problem.blocks) == 1 else settings.most_pair_inputs // 3
+    columns = np.sort(order[:most])
+    blocks = [b.X for b in ledger.problem.blocks[: len(at)]]
+    best = pairs(blocks, at, settings.pair_width, columns)
     if not len(best):
         return None
     values, bar = ledger.bold_values(current, best, settings.pair_rows)

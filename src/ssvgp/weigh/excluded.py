@@ -23,6 +23,7 @@ from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.evidence import Fit, Problem, mode
 
 FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
+FEW_ROWS = 500
 SAMPLE = 5
 THETAS = np.array([0.02, 0.06, 0.12, 0.22, 0.4, 0.7, 1.2, 2.0])  # where the likelihood is evaluated
 SCALE_STEPS = np.array([-1.0, 0.0, 1.0])  # sds from the prior mean of log scale, where no set has fixed a scale
@@ -38,7 +39,7 @@ def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarr
     table = [log_bayes_factors(gain * tau, cost * tau, problem.prior) for tau in scales]
     out = logsumexp(table, axis=0) - np.log(len(scales))
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
-    if outside.size <= FEW:
+    if _all_measured(problem, outside):
         out[:, outside] = _measure(problem, found, outside)
     out[:, list(found.candidate.active)] = -np.inf
     return out
@@ -47,17 +48,22 @@ def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarr
 def correction(problem: Problem, found: Fit, log_factors: np.ndarray) -> np.ndarray:
     """What the formula is off by at each slab scale (scales,): the median over inputs spread over its range."""
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
-    if outside.size <= FEW:
+    if _all_measured(problem, outside):
         return np.zeros(len(log_factors))
     by_rank = outside[np.argsort(log_factors[-1, outside], kind="stable")]
     chosen = by_rank[np.linspace(0, by_rank.size - 1, SAMPLE).astype(int)]
     return np.median(_measure(problem, found, chosen) - log_factors[:, chosen], axis=1)
 
 
+def _all_measured(problem: Problem, outside: np.ndarray) -> bool:
+    """Whether the likelihood is evaluated for every excluded input: where inputs are few and rows not many."""
+    return outside.size <= FEW and problem.n <= FEW_ROWS
+
+
 def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
     scales = _kernel_scales(problem, found)
     table = [measured(problem, found, int(j), scales) for j in inputs]
-    return np.reshape(table, (inputs.size, len(problem.prior.slab_scales))).T
+    return np.reshape(table, (inputs.size, slab_cells(problem.prior).shape[1])).T
 
 
 def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.ndarray:
@@ -94,7 +100,7 @@ def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray) -> np.nda
 def slab_cells(prior: Prior) -> np.ndarray:
     """Probability of each slab in the cells around THETAS, cut at their geometric means: (thetas, scales)."""
     edges = np.concatenate([[0.0], np.sqrt(THETAS[1:] * THETAS[:-1]), [np.inf]])
-    return np.diff(erf(edges[:, None] / (np.sqrt(2.0) * np.asarray(prior.slab_scales))), axis=0)
+    return np.diff(erf(edges[:, None] / (np.sqrt(2.0) * np.asarray(prior.slab_scales, dtype=float))), axis=0)
 
 
 def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:
