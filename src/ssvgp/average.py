@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.blocks import local_blocks, polished
+from ssvgp.blocks import local_rows, polished
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
@@ -216,8 +216,8 @@ def _polish(
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other."""
     leaders = [e for e, w in zip(entries, weights, strict=True) if w > POLISHED or e.refined is not None]
     leaders, first = leaders[:MOST_POLISHED], leaders[0]
-    blocks = local_blocks(train, first.problem, first.fit, settings.polish_blocks, settings.polish_rows, rng)
-    fits = [polished(e.problem, e.fit, blocks) for e in leaders]
+    rows = local_rows(train, first.problem, first.fit, settings.polish_blocks, settings.polish_rows, rng)
+    fits = [polished(train, e.problem, e.fit, rows) for e in leaders]
     out = [Entry(e.problem, f, None, f.log_evidence) for e, f in zip(leaders, fits, strict=True)]
     log_evidence = np.array([e.log_evidence for e in out])
     return out, np.exp(log_evidence - logsumexp(log_evidence))
@@ -231,7 +231,7 @@ def _members(
     budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
     if train.n > settings.exact_rows:
         budget = 1
-    kept = weights > 0.002
+    kept = weights > (0.01 if train.n > settings.exact_rows else 0.002)
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []
     out: list[float] = []

@@ -17,34 +17,34 @@ def random_blocks(train: Train, count: int, rows: int, rng: np.random.Generator)
     return tuple(Block(train.X[r], train.y[r]) for r in chosen)
 
 
-def local_blocks(
+def local_rows(
     train: Train, problem: Problem, best: Fit, count: int, rows: int, rng: np.random.Generator
-) -> tuple[Block, ...]:
-    """Blocks that are half nearest neighbours of a random row in the metric of `best`, half random rows.
+) -> list[np.ndarray]:
+    """Rows of blocks that are half nearest neighbours of a random row in the metric of `best`, half random rows.
 
     Neighbours tell of short scales, random rows of long ones. Without active inputs, or for a kernel that does not fall
     with distance, all rows are random.
     """
     active = list(best.candidate.active)
     if not active or not problem.kernel.local:
-        return random_blocks(train, count, rows, rng)
+        return [np.sort(rng.choice(train.n, min(rows, train.n), replace=False)) for _ in range(count)]
     scaled = train.X[:, active] * mode(problem, best).theta
     chosen = []
     for centre in rng.choice(train.n, count, replace=False):
         near = block(scaled, int(centre), rows // 2)
         far = rng.choice(train.n, min(rows - near.size, train.n), replace=False)
         chosen.append(np.unique(np.concatenate([near, far])))
-    return tuple(Block(train.X[r], train.y[r]) for r in chosen)
+    return chosen
 
 
-def polished(problem: Problem, found: Fit, blocks: tuple[Block, ...]) -> Fit:
+def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]) -> Fit:
     """The same set with its parameters fitted, and its evidence computed, on fewer but larger blocks.
 
     Many rows at once see short lengthscales, and tell kernels apart, where small blocks cannot.
     """
-    active = list(found.candidate.active)
-    narrow = replace(problem, blocks=tuple(Block(np.ascontiguousarray(b.X[:, active]), b.y) for b in blocks))
-    alone = replace(found.candidate, active=tuple(range(len(active))))
+    columns = train.X[:, list(found.candidate.active)]
+    narrow = replace(problem, blocks=tuple(Block(np.ascontiguousarray(columns[r]), train.y[r]) for r in rows))
+    alone = replace(found.candidate, active=tuple(range(columns.shape[1])))
     better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2)
     # the prior of the set belongs to all d inputs, not to the narrow table
     evidence = better.log_evidence - log_model_prior(alone, narrow) + log_model_prior(found.candidate, problem)

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.average import Weighed, average
-from ssvgp.blocks import local_blocks, random_blocks
+from ssvgp.blocks import local_rows, random_blocks
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose.dense import dense_ranking, dense_starts
@@ -140,7 +140,8 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
 
 def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ledger:
     """The leading sets judged anew on more blocks, of neighbours in the metric of the best set (section 3.2)."""
-    blocks = local_blocks(train, ledger.problem, ledger.best(), settings.blocks, settings.block_rows, rng)
+    rows = local_rows(train, ledger.problem, ledger.best(), settings.blocks, settings.block_rows, rng)
+    blocks = tuple(Block(train.X[r], train.y[r]) for r in rows)
     local = Ledger(replace(ledger.problem, blocks=blocks), ledger.n_jobs)
     empty_fit(local)
     for found in ledger.within(settings.search.reach)[:4]:

@@ -24,6 +24,7 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.gp.predict import Posterior, posteriors, predict
 from ssvgp.paper import paper_ensemble
+from ssvgp.propose.acavi import MANY_ROWS
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
@@ -233,7 +234,12 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     @property
     def _neighbours(self) -> int | None:
-        return None if self.train_.n <= self.exact_limit else self.predict_neighbours
+        """Neighbours that a prediction is given; None for all rows. The paper's method has its own limit (B.3)."""
+        if self.method == "paper":
+            limit, m = max(self.exact_limit, MANY_ROWS), (self.settings or PaperSettings()).predict_neighbours
+        else:
+            limit, m = self.exact_limit, self.predict_neighbours
+        return None if self.train_.n <= limit else m
 
     def _prediction(self, X: Any) -> Prediction:
         rows = self._rows(X)

@@ -84,18 +84,19 @@ def _scores(
     """Scores by number of the members that go on: all, or the best of each active set (B.3).
 
     Where leave-one-out is truncated, members with the same active set are compared on a sample of rows, and
-    only the best of them meets all rows.
+    only the best of them meets all rows, or the sample of `loo_rows`. All members meet the same rows, so that the
+    differences between them are far more certain than the totals.
     """
-    rows = None
-    if settings.collapse and _loo_neighbours(train, settings) is not None:
-        rows = loo.sample_rows(train.n, COLLAPSE_ROWS, rng)
-    scores = {index: leave_one_out(train, member, settings, rows) for index, member in enumerate(members)}
+    truncated = _loo_neighbours(train, settings) is not None
+    sample = loo.sample_rows(train.n, settings.loo_rows, rng) if truncated and settings.loo_rows else None
     if not settings.collapse:
-        return scores
+        return {i: leave_one_out(train, member, settings, sample) for i, member in enumerate(members)}
+    few = loo.sample_rows(train.n, COLLAPSE_ROWS, rng) if truncated else None
+    scores = {i: leave_one_out(train, member, settings, few) for i, member in enumerate(members)}
     kept = weights.collapse(members, np.array([score.total for score in scores.values()]))
-    if rows is None:
-        return {int(index): scores[index] for index in kept}
-    return {int(index): leave_one_out(train, members[index], settings) for index in kept}
+    if few is None:
+        return {int(i): scores[i] for i in kept}
+    return {int(i): leave_one_out(train, members[i], settings, sample) for i in kept}
 
 
 def _shares(totals: np.ndarray, settings: PaperSettings, rng: np.random.Generator) -> np.ndarray:

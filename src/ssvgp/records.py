@@ -150,6 +150,7 @@ class PaperSettings:
     kappa: float = 0.1  # added to leave-one-out variances
     kappa_place: str = "variance"  # as A.3 says; "noise": in the covariance, as the authors' code has it
     loo_neighbours: int | None = None  # None: exact up to 10^4 rows, 64 beyond
+    loo_rows: int | None = None  # rows that a truncated density is taken over, the same for all members; None: all
     predict_neighbours: int = 256
     thin: int | None = 100  # trials of the multinomial thinning of weights; None keeps the weights
     best_only: bool = False
@@ -199,4 +200,4 @@ class AutoSettings:
     polish_blocks: int = 3  # the parameters of the final sets are fitted to these
     polish_rows: int = 1000
     draws: int = 24  # importance draws for each set that carries weight
-    components: int = 32  # of the predictive mixture, at most
+    components: int = 32  # of the predictive mixture, about: every set that counts has one at least

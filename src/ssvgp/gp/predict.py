@@ -24,6 +24,7 @@ from ssvgp.records import Ensemble, Member, Prediction, Train
 
 BATCH_BYTES = 2**26
 FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
+CELL_FACTOR, FEWEST_CELLS = 8.0, 64  # condensed neighbours stand for this many times the rows asked for
 GROUP = 32  # new rows that are tried together first
 JOINT_ROWS = 4096  # training rows that a truncated joint prediction may condition on
 
@@ -157,6 +158,8 @@ def predict_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -
         return predict_member(member, train, X_new)
     member, train, X_new = _compact(member, train, _near(X_new))
     train, counts = _condensed(member, train)
+    if counts is not None:  # a few cells stand for many rows
+        m = int(np.clip(m * CELL_FACTOR / counts.mean(), min(m, FEWEST_CELLS), m))
     index = _neighbours(member, train, X_new, min(m, train.n))
     mean, explained = np.empty(X_new.shape[0]), np.empty(X_new.shape[0])
     for group in _groups(member, X_new, index):

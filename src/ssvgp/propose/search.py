@@ -111,14 +111,21 @@ def _best_above(fits: Sequence[Fit], current: Fit) -> Fit | None:
 
 def drop_probes(ledger: Ledger, found: Fit) -> list[Probe]:
     """A probe of the set without each of its inputs, by the likelihood each drop costs."""
-    return ledger.probe_all(found, [drop(found.candidate, [j]) for j in found.candidate.active])
+    return ledger.probe_all(found, _drops(found.candidate))
+
+
+def _drops(candidate: Candidate) -> list[Candidate]:
+    return [drop(candidate, [j]) for j in candidate.active]
 
 
 def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
     """Backward elimination: drop together all inputs whose loss costs less than they do, while evidence rises."""
     while found.candidate.size:
-        probes = drop_probes(ledger, found)
-        idle = [p for p in probes if p.estimate > found.log_evidence]
+        known = [ledger.fits[c] for c in _drops(found.candidate) if c in ledger.fits]
+        if (better := _best_above(known, found)) is not None:
+            found = better
+            continue
+        idle = [p for p in drop_probes(ledger, found) if p.estimate > found.log_evidence]
         if not idle:
             return found
         gone = [j for p in idle for j in set(found.candidate.active) - set(p.candidate.active)]
