@@ -106,3 +106,13 @@ def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(paper, "MANY_ROWS", 30)
     exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
     assert ensemble(QUICK).notes["loo"] == pytest.approx(exact)  # 64 neighbours are more than there are
+
+
+def test_a_sample_of_rows_stands_for_all_of_them() -> None:
+    settings = replace(QUICK, v=(1e2, 1e4), thin=None, loo_neighbours=20)
+    whole, part = ensemble(settings), ensemble(replace(settings, loo_rows=40))
+    rows = [score.rows for score in part.notes["loo_rows"]]
+    assert all(np.array_equal(rows[0], other) and other.size == 40 for other in rows)
+    for all_rows, some in zip(whole.notes["loo_rows"], part.notes["loo_rows"], strict=True):
+        np.testing.assert_allclose(some.log_density, all_rows.log_density[some.rows])
+        assert abs(some.total - all_rows.total) < 4.0 * some.standard_error

@@ -234,3 +234,10 @@ def test_laplace_of_an_idle_input_is_low_by_the_documented_constant() -> None:
     assert idle.log_evidence - empty.log_evidence - step == pytest.approx(0.5 * np.log(2.0) - 0.5, abs=0.02)
     drawn = refine(case, [idle], 1024, seed=0)
     assert drawn.log_evidence - empty.log_evidence - step == pytest.approx(0.0, abs=0.05)
+
+
+def test_many_rows_allow_rougher_functions() -> None:
+    few, many = Prior().for_data(1000, 10), Prior().for_data(1001, 10)
+    assert max(many.slab_scales) > max(few.slab_scales) == max(Prior().slab_scales)
+    chosen = Prior(slab_scales=(0.3,))
+    assert chosen.for_data(10**6, 10).slab_scales == (0.3,)
