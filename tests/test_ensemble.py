@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import designs
+from ssvgp import SSVGPRegressor
 from ssvgp.ensemble import Event, auto_ensemble
 from ssvgp.gp.compose import kernel_named
 from ssvgp.records import AutoSettings, Ensemble, Prior, Train
@@ -190,3 +191,18 @@ def test_the_same_seed_gives_the_same_ensemble() -> None:
     first, again = run(train), run(train)
     assert np.array_equal(first.pip, again.pip)
     assert np.array_equal(first.weights, again.weights)
+
+
+def test_an_interrupted_search_answers_with_what_it_has() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 10))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 4] + 0.1 * rng.normal(size=80)
+
+    def interrupt(event: Event) -> None:
+        if event.phase == "growth":
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        model = SSVGPRegressor(random_state=0, callback=interrupt).fit(X, y)
+    assert list(model.get_support(indices=True)) == [0, 4]
+    assert model.score(X, y) > 0.9

@@ -45,25 +45,49 @@ def auto_ensemble(
     n_jobs: int = 1,
     callback: Callback | None = None,
 ) -> Ensemble:
-    """Search in the first kernel, let the other kernels judge what it found, and average all by evidence."""
+    """Search in the first kernel, let the other kernels judge what it found, and average all by evidence.
+
+    An interrupted search is not lost: what was visited by then is weighed and averaged, and the notes say so.
+    """
     with threadpool_limits(limits=1):
         blocking, walking, drawing = rng.spawn(3)
         prior = prior.for_data(train.n, train.d)
         ledgers = [Ledger(_problem(train, kernels[0], prior, settings, blocking), n_jobs)]
+        interrupted = False
+        try:
+            _search(ledgers, train, kernels, settings, (blocking, walking), callback)
+        except KeyboardInterrupt:
+            if not ledgers[0].fits:
+                raise
+            interrupted = True
+        found = average([Weighed(ledger) for ledger in ledgers if ledger.fits], train, settings, drawing)
+        return replace(found, notes={**found.notes, "interrupted": interrupted})
+
+
+def _search(
+    ledgers: list[Ledger],
+    train: Train,
+    kernels: tuple[Kernel, ...],
+    settings: AutoSettings,
+    rngs: tuple[np.random.Generator, np.random.Generator],
+    callback: Callback | None,
+) -> None:
+    """Fill the ledgers, the first kernel's and one for each other, in place: an interrupt leaves what is there."""
+    blocking, walking = rngs
+    tell = _teller(ledgers[0], callback)
+    _search_sparse(ledgers[0], train, settings, walking, tell)
+    if train.n > settings.exact_rows:
+        ledgers[0] = _localise(ledgers[0], train, settings, blocking)
         tell = _teller(ledgers[0], callback)
-        _search_sparse(ledgers[0], train, settings, walking, tell)
-        if train.n > settings.exact_rows:
-            ledgers[0] = _localise(ledgers[0], train, settings, blocking)
-            tell = _teller(ledgers[0], callback)
-            grow(ledgers[0], ledgers[0].best(), settings.search)
-            explore(ledgers[0], settings.search)
-            tell("neighbour blocks")
-        elif ledgers[0].problem.blocks[0].grams and 0.0 < prior.with_background < 1.0:
-            _search_background(ledgers[0], settings)
-            tell("background")
-        ledgers += [_judge_by(kernel, ledgers[0], settings) for kernel in kernels[1:]]
-        tell("kernels")
-        return average([Weighed(ledger) for ledger in ledgers], train, settings, drawing)
+        grow(ledgers[0], ledgers[0].best(), settings.search)
+        explore(ledgers[0], settings.search)
+        tell("neighbour blocks")
+    elif ledgers[0].problem.blocks[0].grams and 0.0 < ledgers[0].problem.prior.with_background < 1.0:
+        _search_background(ledgers[0], settings)
+        tell("background")
+    for kernel in kernels[1:]:
+        ledgers.append(_judge_by(kernel, ledgers[0], settings))
+    tell("kernels")
 
 
 def _teller(ledger: Ledger, callback: Callback | None) -> Callable[[str], None]:
