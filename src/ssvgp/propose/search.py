@@ -15,6 +15,7 @@ from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 FEW_INPUTS = 12  # up to this many inputs every addition is tried
 SCREENED_BLOCKS = 3  # of a problem in blocks: to rank inputs, these are enough
+MOST_SWAPS = 24
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
 
 
@@ -164,18 +165,20 @@ def expand(ledger: Ledger, found: Fit, settings: SearchSettings) -> None:
 
 
 def _swaps(ledger: Ledger, found: Fit) -> list[Candidate]:
-    """Each input exchanged for the excluded inputs that resemble it most (|correlation| above 1/2)."""
+    """Each input exchanged for the excluded inputs that resemble it most (|correlation| above 1/2), closest first."""
     X = ledger.problem.blocks[0].X
-    out: list[Candidate] = []
     active = list(found.candidate.active)
     if not active:
-        return out
+        return []
     centred = X - X.mean(0)
     sizes = np.sqrt((centred**2).sum(0)) + 1e-12
     alike = np.abs(centred[:, active].T @ centred) / (sizes[active][:, None] * sizes)
     alike[:, active] = 0.0
-    for row, j in zip(alike, active, strict=True):
-        for i in np.argsort(-row, kind="stable")[:3]:
-            if row[i] > 0.5:
-                out.append(add(drop(found.candidate, [j]), [i]))
-    return out
+    pairs_alike = [
+        (row[i], j, i)
+        for row, j in zip(alike, active, strict=True)
+        for i in np.argsort(-row, kind="stable")[:3]
+        if row[i] > 0.5
+    ]
+    pairs_alike.sort(key=lambda pair: -pair[0])  # large sets of correlated inputs have hundreds: the closest come first
+    return [add(drop(found.candidate, [j]), [i]) for _, j, i in pairs_alike[:MOST_SWAPS]]
