@@ -140,7 +140,8 @@ class SquaredExponentialProfile:
     """h = exp(-r^2 / 2)."""
 
     def value(self, m: np.ndarray) -> np.ndarray:
-        return np.exp(-0.5 * m)
+        value = -0.5 * m
+        return np.exp(value, out=value)  # in place: fresh large arrays cost as much as the exponentials
 
     def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
         return -0.5 * value

@@ -45,7 +45,9 @@ class State:
     @property
     def pull(self) -> np.ndarray:
         """A = alpha alpha' - Kt^-1 (n, n)."""
-        return np.outer(self.alpha, self.alpha) - self.precision
+        pull = np.outer(self.alpha, self.alpha)
+        pull -= self.precision
+        return pull
 
 
 def covariance(
