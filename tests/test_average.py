@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from ssvgp.average import Weighed, average
+from ssvgp.average import average
 from ssvgp.gp.background import gram
 from ssvgp.gp.compose import kernel_named
 from ssvgp.propose.ledger import Ledger
@@ -38,7 +38,7 @@ def book(train: Train, kernel: str = "se", kinds: tuple[str, ...] = ()) -> Ledge
 
 
 def averaged(train: Train, *ledgers: Ledger, settings: AutoSettings = SETTINGS) -> Ensemble:
-    return average([Weighed(ledger) for ledger in ledgers], train, settings, np.random.default_rng(0))
+    return average(list(ledgers), train, settings, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")

@@ -28,13 +28,6 @@ SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
 @dataclass(frozen=True)
-class Weighed:
-    """A ledger whose sets compete with those of other ledgers (other kernels)."""
-
-    ledger: Ledger
-
-
-@dataclass(frozen=True)
 class Entry:
     """One set in the running: its problem, fit, importance draws if any, and log evidence."""
 
@@ -44,7 +37,7 @@ class Entry:
     log_evidence: float
 
 
-def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ensemble:
+def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ensemble:
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(ledgers, settings)
     entries = _sharpen(entries, settings, int(rng.integers(2**31)))
@@ -60,17 +53,17 @@ def average(ledgers: Sequence[Weighed], train: Train, settings: AutoSettings, rn
             (e.fit.candidate, e.problem.kernel.name, e.log_evidence, float(w))
             for e, w in zip(entries, weights, strict=True)
         ],
-        "visited": sum(len(w.ledger.fits) for w in ledgers),
-        "evaluations": sum(f.evaluations for w in ledgers for f in w.ledger.fits.values()),
+        "visited": sum(len(ledger.fits) for ledger in ledgers),
+        "evaluations": sum(f.evaluations for ledger in ledgers for f in ledger.fits.values()),
         "background": float(sum(w for e, w in zip(entries, weights, strict=True) if e.fit.candidate.background)),
     }
     return Ensemble(members, member_weights, pip, notes)
 
 
-def _entries(ledgers: Sequence[Weighed], settings: AutoSettings) -> list[Entry]:
+def _entries(ledgers: Sequence[Ledger], settings: AutoSettings) -> list[Entry]:
     """Every fit within twice the reach of the best of all ledgers, best first."""
     every = [
-        Entry(w.ledger.problem, f, None, f.log_evidence) for w in ledgers for f in w.ledger.fits.values()
+        Entry(ledger.problem, f, None, f.log_evidence) for ledger in ledgers for f in ledger.fits.values()
     ]
     top = max(e.log_evidence for e in every)
     near = [e for e in every if e.log_evidence > top - 2.0 * settings.search.reach]
@@ -107,7 +100,7 @@ def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[En
     return out
 
 
-def _with_clouds(entries: list[Entry], ledgers: Sequence[Weighed]) -> list[tuple[Entry, Cloud]]:
+def _with_clouds(entries: list[Entry], ledgers: Sequence[Ledger]) -> list[tuple[Entry, Cloud]]:
     """The entries with what the unvisited sets add to each of them, family by family (kernel and background)."""
     families: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
@@ -159,9 +152,9 @@ def _family(entry: Entry) -> tuple[str, str]:
     return entry.problem.kernel.name, entry.fit.candidate.background
 
 
-def _price(entry: Entry, ledgers: Sequence[Weighed]) -> Priced:
+def _price(entry: Entry, ledgers: Sequence[Ledger]) -> Priced:
     """The set with the Bayes factors of all inputs that could join it."""
-    ledger = next(w.ledger for w in ledgers if w.ledger.problem is entry.problem)
+    ledger = next(one for one in ledgers if one.problem is entry.problem)
     scores, _ = look(ledger, entry.fit, additive=False)
     factors = bayes_factors(entry.problem, entry.fit, scores.gain, scores.cost)
     shares = log_slab(mode(entry.problem, entry.fit).theta, entry.problem.prior)[2]

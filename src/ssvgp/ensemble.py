@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ssvgp.average import Weighed, average
+from ssvgp.average import average
 from ssvgp.blocks import local_rows, random_blocks
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
@@ -60,7 +60,7 @@ def auto_ensemble(
             if not ledgers[0].fits:
                 raise
             interrupted = True
-        found = average([Weighed(ledger) for ledger in ledgers if ledger.fits], train, settings, drawing)
+        found = average([ledger for ledger in ledgers if ledger.fits], train, settings, drawing)
         return replace(found, notes={**found.notes, "interrupted": interrupted})
 
 

@@ -10,8 +10,6 @@ from ssvgp.gp.linalg import (
     LAST_JITTER,
     NotPositiveDefiniteError,
     factor,
-    half_solve_each,
-    solve_least_squares,
     symmetric_square_root,
     symmetric_square_root_inverse,
 )
@@ -40,12 +38,6 @@ def test_factor_solves_inverts_and_measures(generator) -> None:
     assert chol.log_determinant() == pytest.approx(np.linalg.slogdet(covariance)[1], rel=1e-12)
     half = chol.half_solve(b)
     np.testing.assert_allclose(half.T @ half, b.T @ np.linalg.solve(covariance, b), rtol=1e-9)
-
-
-def test_multiply_turns_white_noise_into_the_covariance(generator) -> None:
-    covariance = positive_definite(generator, 5)
-    mixed = factor(covariance).multiply(np.eye(5))
-    np.testing.assert_allclose(mixed @ mixed.T, covariance, atol=1e-12)
 
 
 def test_a_matrix_of_one_row_is_no_special_case() -> None:
@@ -85,25 +77,6 @@ def test_a_hopeless_matrix_is_refused(matrix, says) -> None:
         factor(matrix)
 
 
-def test_half_solves_of_many_small_systems_equal_those_of_each(generator) -> None:
-    covariances = np.stack([positive_definite(generator, 5) for _ in range(4)])
-    right = generator.standard_normal((4, 5, 2))
-    before = right.copy()
-    expected = np.stack([factor(c).half_solve(r) for c, r in zip(covariances, right, strict=True)])
-    np.testing.assert_allclose(half_solve_each(covariances, right), expected, rtol=1e-10)
-    np.testing.assert_array_equal(right, before)
-
-
-def test_one_singular_system_among_many_is_repaired_alone(generator) -> None:
-    good = positive_definite(generator, 3)
-    bad = np.ones((3, 3))
-    bad[0, 0] -= 1e-9
-    right = generator.standard_normal((2, 3, 1))
-    actual = half_solve_each(np.stack([good, bad]), right)
-    np.testing.assert_allclose(actual[0], factor(good).half_solve(right[0]), rtol=1e-10)
-    assert np.isfinite(actual).all()
-
-
 def test_square_root_squares_to_the_matrix_even_if_singular(generator) -> None:
     thin = generator.standard_normal((5, 2))
     root = symmetric_square_root(thin @ thin.T)
@@ -120,7 +93,3 @@ def test_inverse_square_root_raises_flat_directions_to_the_floor(generator) -> N
     root, log_determinant = symmetric_square_root_inverse(np.diag([4.0, -1.0]), 0.5)
     np.testing.assert_allclose(root @ root.T, np.diag([0.25, 2.0]), atol=1e-14)
     assert log_determinant == pytest.approx(np.log(2.0))
-
-
-def test_least_squares_takes_the_shortest_solution() -> None:
-    np.testing.assert_allclose(solve_least_squares(np.array([[1.0, 1.0]]), np.array([2.0])), [1.0, 1.0])

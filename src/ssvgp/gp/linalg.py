@@ -53,10 +53,6 @@ class Factor:
         inverse.flat[:: inverse.shape[0] + 1] *= 0.5
         return inverse
 
-    def multiply(self, z: np.ndarray) -> np.ndarray:
-        """L z: a draw with covariance K where z is standard normal."""
-        return self.lower @ z
-
 
 def factor(covariance: np.ndarray) -> Factor:
     """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3."""
@@ -103,31 +99,9 @@ def symmetric_square_root(covariance: np.ndarray) -> np.ndarray:
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
-def half_solve_each(covariances: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """L_b^-1 right_b (t, m, c) for covariances (t, m, m) and right-hand sides (t, m, c). Cost t m^3 / 3.
-
-    All are factored in one call; where one of them needs jitter, each is repaired on its own.
-    """
-    try:
-        lowers = np.linalg.cholesky(covariances)
-    except np.linalg.LinAlgError:
-        lowers = np.stack([factor(covariance).lower for covariance in covariances])
-    out = np.empty(right.shape)
-    for b, lower in enumerate(lowers):
-        # L in rows is L' in columns, as LAPACK reads it: an upper triangle, solved transposed, needs no copy
-        out[b], info = lapack.dtrtrs(lower.T, right[b], lower=0, trans=1)
-        _check(info, "solve")
-    return out
-
-
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a^-1 b for a general square matrix a (q, q)."""
     return np.linalg.solve(a, b)
-
-
-def solve_least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Minimum-norm least squares solution of a x = b."""
-    return np.linalg.lstsq(a, b, rcond=None)[0]
 
 
 def _check(info: int, verb: str) -> None:
