@@ -190,3 +190,11 @@ def test_exploration_with_few_inputs_and_rows_visits_all_neighbours_of_the_best(
     explore(ledger, replace(SETTINGS, reach=50.0))
     best = ledger.best().candidate
     assert {add(best, [j]) for j in range(5)} <= set(ledger.fits)
+
+
+def test_pruning_moves_to_a_better_set_that_was_visited_before() -> None:
+    ledger = book(*additive())
+    start = empty_fit(ledger)
+    large, true = ledger.visit(start, Candidate((0, 2, 7, 11))), ledger.visit(start, Candidate((2, 7, 11)))
+    assert true.log_evidence > large.log_evidence
+    assert prune(ledger, large, SETTINGS) is true

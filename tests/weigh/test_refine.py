@@ -153,3 +153,13 @@ def test_a_rough_and_a_smooth_mode_are_both_found() -> None:
     assert min(gaps) > module.SAME_MODE
     exact = log_evidence_by_quadrature(x, y, case.prior) + log_set_prior(1, 1, case.prior)
     assert refine(case, modes, 512, seed=0, weak=True).log_evidence == pytest.approx(exact, abs=0.1)
+
+
+def test_mass_far_to_the_left_of_the_mode_is_seen_only_if_inputs_may_be_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work, idle = np.array([1.0, 0.0, -1.0]), np.array([-3.0, 0.0, -1.0])
+    target(monkeypatch, [1.0, 9.0], [at_work, idle])
+    case, narrow = problem(), at_mode(at_work, 0.3 * COVARIANCE)
+    blind, seeing = (refine(case, [narrow], 256, seed=0, weak=weak) for weak in (False, True))
+    whole = np.log(10.0) + log_model_prior(Candidate((0,)), case)
+    assert blind.log_evidence < whole - 1.0
+    assert seeing.log_evidence == pytest.approx(whole, abs=0.2)
