@@ -17,6 +17,7 @@ from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow, prune
 from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
+from ssvgp.workers import Workers
 
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
@@ -49,10 +50,11 @@ def auto_ensemble(
 
     An interrupted search is not lost: what was visited by then is weighed and averaged, and the notes say so.
     """
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), Workers(n_jobs) as workers:
         blocking, walking, drawing = rng.spawn(3)
         prior = prior.for_data(train.n, train.d)
-        ledgers = [Ledger(_problem(train, kernels[0], prior, settings, blocking), n_jobs)]
+        problem = _problem(train, kernels[0], prior, settings, blocking)
+        ledgers = [Ledger(replace(problem, workers=workers))]
         interrupted = False
         try:
             _search(ledgers, train, kernels, settings, (blocking, walking), callback)
@@ -85,8 +87,8 @@ def _search(
     elif ledgers[0].problem.blocks[0].grams and 0.0 < ledgers[0].problem.prior.with_background < 1.0:
         _search_background(ledgers[0], settings)
         tell("background")
-    for kernel in kernels[1:]:
-        ledgers.append(_judge_by(kernel, ledgers[0], settings))
+    first = ledgers[0]
+    ledgers += first.problem.workers.map(_judge_by, [(kernel, first, settings) for kernel in kernels[1:]])
     tell("kernels")
 
 
@@ -116,10 +118,14 @@ def _search_sparse(
     ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator, tell: Callable[[str], None]
 ) -> None:
     """Growth from nothing, then from the dense end, then moves around the best."""
+    dense = train.d <= settings.most_dense_inputs
+    if dense:
+        how = _dense_settings(train, settings)
+        ranking = ledger.problem.workers.begin(dense_ranking, train, ledger.problem.kernel, how, rng)
     grow(ledger, empty_fit(ledger), settings.search)
     tell("growth")
-    if train.d <= settings.most_dense_inputs:
-        order, theta = dense_ranking(train, ledger.problem.kernel, _dense_settings(train, settings), rng)
+    if dense:
+        order, theta = ranking()
         starts = dense_starts(
             ledger,
             order,
@@ -166,7 +172,7 @@ def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.rand
     """The leading sets judged anew on more blocks, of neighbours in the metric of the best set (section 3.2)."""
     rows = local_rows(train, ledger.problem, ledger.best(), settings.blocks, settings.block_rows, rng)
     blocks = tuple(Block(train.X[r], train.y[r]) for r in rows)
-    local = Ledger(replace(ledger.problem, blocks=blocks), ledger.n_jobs)
+    local = Ledger(replace(ledger.problem, blocks=blocks))
     empty_fit(local)
     for found in ledger.within(settings.search.reach)[:4]:
         _refit(local, found)
@@ -182,7 +188,7 @@ def _refit(ledger: Ledger, found: Fit) -> Fit:
 
 def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     """The leading sets under another kernel; where it is the better judge, moves are tried under it too."""
-    other = Ledger(replace(ledger.problem, kernel=kernel), ledger.n_jobs)
+    other = Ledger(replace(ledger.problem, kernel=kernel))
     for found in ledger.within(0.5 * settings.search.reach)[:3]:
         _refit(other, found)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:

@@ -121,7 +121,7 @@ def test_probes_are_of_new_sets_only_without_repeats_and_best_first(case: Proble
 
 
 def test_two_jobs_give_the_fits_of_one(case: Problem) -> None:
-    books = [Ledger(case, n_jobs) for n_jobs in (1, 2)]
+    books = [Ledger(replace(case, workers=Workers(n_jobs))) for n_jobs in (1, 2)]
     fits = []
     for book in books:
         start = empty_fit(book)

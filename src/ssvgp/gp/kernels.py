@@ -18,13 +18,17 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ssvgp.gp.profiles import (
+    CauchyProfile,
+    Matern12Profile,
+    Matern32Profile,
+    Matern52Profile,
+    Profile,
+    RationalProfile,
+    SquaredExponentialProfile,
+)
 
-class Profile(Protocol):
-    """h(r^2) and its derivative in r^2; `floor` bounds r^2 from below in the derivative."""
-
-    def value(self, m: np.ndarray) -> np.ndarray: ...
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray: ...
+SMALL = 10_000  # pairs of rows up to which fewer calls matter more than fewer passes over memory
 
 
 class Evaluation(Protocol):
@@ -70,11 +74,32 @@ class Kernel(Protocol):
 
 def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """||a - b||^2 for all pairs (a, b), never negative."""
-    m = left @ right.T
-    m *= -2.0
-    m += (left * left).sum(1)[:, None]
-    m += (right * right).sum(1)[None, :]
+    if left.shape[0] * right.shape[0] <= SMALL:
+        m = left @ right.T
+        m *= -2.0
+        m += (left * left).sum(1)[:, None]
+        m += (right * right).sum(1)[None, :]
+    else:  # the norms as two more columns, (-2 a, |a|^2, 1) and (b, 1, |b|^2): two passes over memory instead of five
+        m = _augmented(left, -2.0, first=True) @ _augmented(right, 1.0, first=False).T
     return np.maximum(m, 0.0, out=m)
+
+
+def _augmented(rows: np.ndarray, factor: float, first: bool) -> np.ndarray:
+    """factor times the rows (a, p), with two columns more: their squared norms and ones, in this order or the other."""
+    p = rows.shape[1]
+    out = np.empty((rows.shape[0], p + 2))
+    np.multiply(rows, factor, out=out[:, :p])
+    norms, ones = (p, p + 1) if first else (p + 1, p)
+    np.einsum("ij,ij->i", rows, rows, out=out[:, norms])
+    out[:, ones] = 1.0
+    return out
+
+
+def _own_distance(rows: np.ndarray) -> np.ndarray:
+    """||a - b||^2 for all pairs of rows (n, p); rounding must not leave a row at a distance from itself."""
+    m = _squared_distance(rows, rows)
+    m.flat[:: m.shape[0] + 1] = 0.0
+    return m
 
 
 def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -117,97 +142,17 @@ class Stationary:
     local: bool = True
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        m = _squared_distance(left * theta, right * theta)
-        if left is right:
-            m.flat[:: m.shape[0] + 1] = 0.0  # as in `evaluate`
-        return self.profile.value(m)
+        if left is not right:
+            return self.profile.value(_squared_distance(left * theta, right * theta))
+        return self.profile.value(_own_distance(left * theta))
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        scaled = rows * theta
-        m = _squared_distance(scaled, scaled)
-        m.flat[:: m.shape[0] + 1] = 0.0  # rounding must not leave a row at a distance from itself
-        value = self.profile.value(m)
-        derivative = self.profile.derivative(m, value, floor)
-        derivative.flat[:: m.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
-        return _Pointwise(value, derivative, rows, theta, _contract_distance)
-
-
-@dataclass(frozen=True)
-class SquaredExponentialProfile:
-    """h = exp(-r^2 / 2)."""
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        value = -0.5 * m
-        return np.exp(value, out=value)  # in place: fresh large arrays cost as much as the exponentials
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        return -0.5 * value
-
-
-@dataclass(frozen=True)
-class Matern12Profile:
-    """h = exp(-r)."""
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        return np.exp(-np.sqrt(m))
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        # h' is infinite at r = 0, where M_j = 0 too for inputs inside the kernel: without a floor it counts
-        # as 0 there, since a large number would cancel only up to rounding.
-        bounded = np.sqrt(np.maximum(m, floor))
-        return np.divide(-0.5 * value, bounded, out=np.zeros_like(m), where=bounded > 1e-10)
-
-
-@dataclass(frozen=True)
-class Matern32Profile:
-    """h = (1 + s) exp(-s), s = sqrt(3) r."""
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        s = np.sqrt(3.0 * m)
-        return (1.0 + s) * np.exp(-s)
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        return -1.5 * value / (1.0 + np.sqrt(3.0 * m))
-
-
-@dataclass(frozen=True)
-class Matern52Profile:
-    """h = (1 + s + s^2 / 3) exp(-s), s = sqrt(5) r."""
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        s = np.sqrt(5.0 * m)
-        return (1.0 + s + (5.0 / 3.0) * m) * np.exp(-s)
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        s = np.sqrt(5.0 * m)
-        return -(5.0 / 6.0) * (1.0 + s) / (1.0 + s + (5.0 / 3.0) * m) * value
-
-
-@dataclass(frozen=True)
-class CauchyProfile:
-    """h = 1 / (1 + r^2)."""
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        return 1.0 / (1.0 + m)
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        return -value * value
-
-
-@dataclass(frozen=True)
-class RationalProfile:
-    """h = (1 + r^2 / (2 shape))^-shape."""
-
-    shape: float
-
-    def value(self, m: np.ndarray) -> np.ndarray:
-        return (1.0 + m / (2.0 * self.shape)) ** -self.shape
-
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        return -0.5 * value / (1.0 + m / (2.0 * self.shape))
+        value, slope = self.profile.with_derivative(_own_distance(rows * theta), floor)
+        slope.flat[:: slope.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
+        return _Pointwise(value, slope, rows, theta, _contract_distance)
 
 
 def squared_exponential() -> Stationary:

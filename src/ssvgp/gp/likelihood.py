@@ -51,10 +51,14 @@ class State:
 
 
 def covariance(
-    sparse: np.ndarray, parameters: Parameters, gram: np.ndarray | None, jitter: float = 0.0
+    sparse: np.ndarray,
+    parameters: Parameters,
+    gram: np.ndarray | None,
+    jitter: float = 0.0,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """Kt = scale C + background gram + mean + (noise + jitter) I, where gram = X X' / d over all inputs."""
-    kt = parameters.scale * sparse
+    kt = np.multiply(sparse, parameters.scale, out=out)
     if parameters.mean:
         kt += parameters.mean
     if parameters.background and gram is not None:
@@ -77,7 +81,7 @@ def log_likelihood(
 ) -> float:
     """log p(y | theta, phi) alone, for active inputs rows (n, p). Cost n^3 / 3."""
     sparse = kernel.matrix(rows, rows, parameters.theta)
-    chol = factor(covariance(sparse, parameters, gram, jitter))
+    chol = factor(covariance(sparse, parameters, gram, jitter, out=sparse), overwrite=True)
     half = chol.half_solve(y)
     return -0.5 * (float(half @ half) + chol.log_determinant() + y.shape[0] * LOG_2PI)
 
@@ -93,7 +97,7 @@ def state(
 ) -> State:
     """The factored process at given parameters."""
     evaluation = kernel.evaluate(rows, parameters.theta, floor)
-    chol = factor(covariance(evaluation.matrix, parameters, gram, jitter))
+    chol = factor(covariance(evaluation.matrix, parameters, gram, jitter), overwrite=True)
     alpha = chol.solve(y)
     return State(_value(chol, y, alpha), alpha, chol.inverse(), evaluation, chol.jitter)
 

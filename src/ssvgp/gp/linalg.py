@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+
+from ssvgp.gp import lapack
 
 FIRST_JITTER = 1e-10
 LAST_JITTER = 1e-2
+NOT_FINITE = "the covariance matrix holds NaN or infinite values; check the scale of the inputs and the kernel"
 
 
 class NotPositiveDefiniteError(ArithmeticError):
@@ -33,19 +35,19 @@ class Factor:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         """K^-1 b for b (n,) or (n, t)."""
-        x, info = lapack.dpotrs(self.lower, b, lower=1)
+        x, info = lapack.solve_both(self.lower, b)
         _check(info, "solve")
         return x
 
     def half_solve(self, b: np.ndarray) -> np.ndarray:
         """L^-1 b, so that b' K^-1 b is the squared norm of what is returned."""
-        x, info = lapack.dtrtrs(self.lower, b, lower=1)
+        x, info = lapack.solve_lower(self.lower, b)
         _check(info, "solve")
         return x
 
     def inverse(self) -> np.ndarray:
         """K^-1 as a full symmetric matrix (n, n). Cost n^3 / 1.5."""
-        inverse, info = lapack.dpotri(self.lower, lower=1)
+        inverse, info = lapack.inverse_lower(self.lower)
         _check(info, "invert")
         # potri fills the lower triangle only and `factor` left zeros above it, so adding the transpose
         # completes it, with the diagonal counted twice.
@@ -54,24 +56,39 @@ class Factor:
         return inverse
 
 
-def factor(covariance: np.ndarray) -> Factor:
-    """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3."""
-    lower, info = lapack.dpotrf(covariance, lower=1, clean=1)
+def factor(covariance: np.ndarray, overwrite: bool = False) -> Factor:
+    """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3.
+
+    With `overwrite` a matrix in row order becomes the memory of its factor: one that is not needed again saves a copy.
+    """
+    given = overwrite and covariance.flags.c_contiguous and covariance.dtype == np.float64
+    # the transpose of a symmetric matrix is itself, and lies in memory as LAPACK wants it
+    lower = covariance.T if given else np.array(covariance.T, dtype=float, order="F", copy=True)
+    diagonal = lower.diagonal().copy()
+    info = lapack.cholesky(lower)
     # LAPACK need not notice NaN, but NaN or infinity anywhere in the matrix reaches the diagonal of L
-    if info == 0 and np.isfinite(np.diagonal(lower)).all():
+    if info == 0 and np.isfinite(lower.diagonal()).all():
         return Factor(lower, 0.0)
+    if given and info == 0:
+        raise NotPositiveDefiniteError(NOT_FINITE)
+    if given:  # above the diagonal it is as it was
+        above = np.triu(lower, 1)
+        covariance = above + above.T
+        np.fill_diagonal(covariance, diagonal)
+    return _repaired(covariance)
+
+
+def _repaired(covariance: np.ndarray) -> Factor:
+    """The factor of a matrix that has none, after a growing multiple of its mean diagonal was added."""
     if not np.isfinite(covariance).all():
-        raise NotPositiveDefiniteError(
-            "the covariance matrix holds NaN or infinite values; check the scale of the inputs and the kernel"
-        )
+        raise NotPositiveDefiniteError(NOT_FINITE)
     size = float(np.mean(np.diagonal(covariance)))
     jitter = FIRST_JITTER
     while jitter <= LAST_JITTER:
-        repaired = covariance.copy()
+        repaired = np.array(covariance, dtype=float, order="F", copy=True)
         repaired.flat[:: covariance.shape[0] + 1] += jitter * size
-        lower, info = lapack.dpotrf(repaired, lower=1, clean=1)
-        if info == 0:
-            return Factor(lower, jitter * size)
+        if lapack.cholesky(repaired) == 0:
+            return Factor(repaired, jitter * size)
         jitter *= 10.0
     raise NotPositiveDefiniteError(
         f"a covariance matrix of {covariance.shape[0]} rows is not positive definite even with"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import logsumexp
 
 from ssvgp.gp.likelihood import log_likelihood
@@ -124,7 +123,6 @@ class Ledger:
     """All fits of one search, by candidate, with the number of likelihood evaluations spent."""
 
     problem: Problem
-    n_jobs: int = 1
     fits: dict[Candidate, Fit] = field(default_factory=dict)
     expanded: set[Candidate] = field(default_factory=set)
     paired: set[Candidate] = field(default_factory=set)
@@ -143,7 +141,7 @@ class Ledger:
     def probe_all(self, parent: Fit, candidates: Iterable[Candidate]) -> list[Probe]:
         """Probes of the candidates that have not been visited, best first."""
         new = list(dict.fromkeys(c for c in candidates if c not in self.fits))
-        probes = self._map(probe, [(self.problem, parent, c) for c in new])
+        probes = self.problem.workers.map(probe, [(self.problem, parent, c) for c in new])
         return sorted(probes, key=lambda p: -p.estimate)
 
     def bold_values(self, parent: Fit, groups: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
@@ -167,12 +165,12 @@ class Ledger:
 
         mine = unpack(parent.summit.z, own, part.prior)
         base = log_likelihood(part.kernel, block.X[:, list(own.active)], block.y, mine, gram)
-        return np.array(self._map(value, [(g,) for g in groups])), base
+        return np.array(self.problem.workers.map(value, [(g,) for g in groups])), base
 
     def visit_all(self, probes: Sequence[Probe]) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked."""
         new = list({p.candidate: p for p in probes if p.candidate not in self.fits}.values())
-        found = self._map(fit_probe, [(self.problem, p) for p in new])
+        found = self.problem.workers.map(fit_probe, [(self.problem, p) for p in new])
         for f in found:
             self.fits[f.candidate] = f
         return [self.fits[p.candidate] for p in probes]
@@ -183,10 +181,6 @@ class Ledger:
             return self.fits[candidate]
         return self.visit_all([probe(self.problem, parent, candidate)])[0]
 
-    def _map(self, function, arguments: list) -> list:  # type: ignore[no-untyped-def,type-arg]
-        if self.n_jobs == 1 or len(arguments) < 2:
-            return [function(*a) for a in arguments]
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*a) for a in arguments)
 
 
 def thinned(problem: Problem, rows: int) -> Problem:

@@ -22,6 +22,7 @@ from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, state
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.ascent import Summit, climb
+from ssvgp.workers import SERIAL, Workers
 
 FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
 LOG_LIMIT = 18.0  # |log parameter| beyond this is noise-free or unscaled data; keeps exp() finite
@@ -39,11 +40,15 @@ class Block:
 
 @dataclass(frozen=True)
 class Problem:
-    """The data in blocks that are independent given the parameters (one block: exact), the kernel and the prior."""
+    """The data in blocks that are independent given the parameters (one block: exact), the kernel and the prior.
+
+    `workers` are the threads over which blocks, probes, fits and draws are spread.
+    """
 
     blocks: tuple[Block, ...]
     kernel: Kernel
     prior: Prior
+    workers: Workers = field(default=SERIAL, repr=False, compare=False)
 
     @property
     def d(self) -> int:
@@ -153,8 +158,8 @@ def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], 
         value, total = log_prior(z, candidate, problem.prior)
         parameters = unpack(z, candidate, problem.prior)
         try:
-            for rows, y, gram in parts:
-                at = gradient(problem.kernel, rows, y, parameters, gram)
+            each = [(problem.kernel, rows, y, parameters, gram) for rows, y, gram in parts]
+            for at in problem.workers.map(gradient, each):
                 value += at.value
                 total[:size] += at.theta * parameters.theta
                 if size:
@@ -174,13 +179,11 @@ def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> fl
     parameters = unpack(z, candidate, problem.prior)
     value = log_prior(z, candidate, problem.prior)[0]
     active = list(candidate.active)
+    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(candidate.background)) for b in problem.blocks]
     try:
-        for block in problem.blocks:
-            gram = block.grams.get(candidate.background)
-            value += log_likelihood(problem.kernel, block.X[:, active], block.y, parameters, gram)
+        return value + sum(problem.workers.map(log_likelihood, each))
     except NotPositiveDefiniteError:
         return -np.inf
-    return value
 
 
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
@@ -241,11 +244,8 @@ def with_curvature(problem: Problem, found: Fit, step: float = 1e-3) -> Fit:
     objective = log_joint(problem, found.candidate)
     summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
     q = summit.z.size
-    hessian = np.empty((q, q))
-    for i in range(q):
-        moved = summit.z.copy()
-        moved[i] += step
-        hessian[i] = (summit.gradient - objective(moved)[1]) / step
+    moved = problem.workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
+    hessian = np.stack([(summit.gradient - slope) / step for _, slope in moved])
     hessian = 0.5 * (hessian + hessian.T)
     better = _assemble(problem, found.candidate, summit, hessian)
     covariance = better.root @ better.root.T

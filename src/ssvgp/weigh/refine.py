@@ -105,7 +105,7 @@ def _sample(problem: Problem, first: Fit, proposal: Sequence[_Component], draws:
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
     log_proposal = logsumexp([c.log_density(z) for c in proposal], axis=0) - np.log(len(proposal))
-    log_target = np.array([log_joint_value(problem, first.candidate, row) for row in z])
+    log_target = np.array(problem.workers.map(log_joint_value, [(problem, first.candidate, row) for row in z]))
     log_weights = log_target - log_proposal
     total = float(logsumexp(log_weights))
     if not np.isfinite(total):

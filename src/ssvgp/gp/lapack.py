@@ -1,0 +1,128 @@
+"""LAPACK routines that let other threads run meanwhile.
+
+The wrappers in scipy.linalg.lapack hold Python's lock while they compute, so that threads would take turns at exactly
+the part that costs most. SciPy also publishes the addresses of the same routines for Cython; called through ctypes they
+run without the lock. Where those are missing, or count in other integers, the wrappers serve.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cython_lapack, lapack
+
+ROUTINES = ("dpotrf", "dpotri", "dpotrs", "dtrtrs", "dlaset", "dlauum")
+SMALL = 128  # rows up to which the wrappers are called: the lock is held so shortly that ctypes costs more
+HALVED = 400  # rows up to which a triangle is inverted by halves, which is faster there than LAPACK's own way
+
+
+def _addresses() -> dict[str, int] | None:
+    """Where the routines lie, or None where SciPy does not say so or they do not take 32-bit integers."""
+    table = getattr(cython_lapack, "__pyx_capi__", {})
+    name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    found = {}
+    for routine in ROUTINES:
+        signature = name_of(table[routine]) if routine in table else None
+        if signature is None or b"int *" not in signature:
+            return None
+        found[routine] = pointer_of(table[routine], signature)
+    return found
+
+
+def _bound(address: int, arguments: int) -> Callable[..., None]:
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * arguments)(address)
+
+
+ADDRESSES = _addresses()
+if ADDRESSES is not None:
+    _POTRF = _bound(ADDRESSES["dpotrf"], 5)
+    _POTRI = _bound(ADDRESSES["dpotri"], 5)
+    _POTRS = _bound(ADDRESSES["dpotrs"], 8)
+    _TRTRS = _bound(ADDRESSES["dtrtrs"], 10)
+    _LASET = _bound(ADDRESSES["dlaset"], 7)
+    _LAUUM = _bound(ADDRESSES["dlauum"], 5)
+LOWER, UPPER, PLAIN = b"L", b"U", b"N"
+ZERO = ctypes.c_double(0.0)
+
+
+def _by_wrapper(matrix: np.ndarray) -> bool:
+    return ADDRESSES is None or matrix.shape[0] <= SMALL
+
+
+def _integers(*values: int) -> list[Any]:
+    return [ctypes.byref(ctypes.c_int(value)) for value in values]
+
+
+def cholesky(work: np.ndarray) -> int:
+    """Put the lower factor of a symmetric matrix (n, n) in column order into its place; LAPACK's info, 0 if all is well.
+
+    If it worked there are zeros above the diagonal; if not, what lies there is as it was.
+    """
+    if _by_wrapper(work):
+        lower, failed = lapack.dpotrf(work, lower=1, clean=1)
+        if failed == 0:
+            work[:] = lower
+        return int(failed)
+    size = work.shape[0]
+    n, info = ctypes.byref(ctypes.c_int(size)), ctypes.c_int(0)
+    _POTRF(LOWER, n, work.ctypes.data, n, ctypes.byref(info))
+    if info.value == 0 and size > 1:
+        rest, zero = ctypes.byref(ctypes.c_int(size - 1)), ctypes.byref(ZERO)
+        _LASET(UPPER, rest, rest, zero, zero, work.ctypes.data + 8 * size, n)
+    return info.value
+
+
+def inverse_lower(lower: np.ndarray) -> tuple[np.ndarray, int]:
+    """The lower triangle of (L L')^-1 with zeros above, for L (n, n) in column order, and LAPACK's info."""
+    if _by_wrapper(lower):
+        inverse, info = lapack.dpotri(lower, lower=1)
+        return inverse, int(info)
+    n, info = ctypes.byref(ctypes.c_int(lower.shape[0])), ctypes.c_int(0)
+    if lower.shape[0] <= HALVED:
+        work = np.zeros_like(lower, order="F")
+        _invert_triangle(lower, work, 0, lower.shape[0])
+        _LAUUM(LOWER, n, work.ctypes.data, n, ctypes.byref(info))
+    else:
+        work = lower.copy(order="F")
+        _POTRI(LOWER, n, work.ctypes.data, n, ctypes.byref(info))
+    return work, info.value
+
+
+def _invert_triangle(lower: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
+    """L^-1 into `out`: with L = [A 0; B C] it is [A^-1 0; -C^-1 B A^-1 C^-1]."""
+    if stop - start <= SMALL // 2:
+        part = slice(start, stop)
+        out[part, part] = lapack.dtrtri(lower[part, part], lower=1)[0]
+        return
+    middle = start + (stop - start) // 2
+    _invert_triangle(lower, out, start, middle)
+    _invert_triangle(lower, out, middle, stop)
+    top, bottom = slice(start, middle), slice(middle, stop)
+    out[bottom, top] = -(out[bottom, bottom] @ (lower[bottom, top] @ out[top, top]))
+
+
+def solve_both(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
+    """(L L')^-1 b for b (n,) or (n, t), and LAPACK's info."""
+    if _by_wrapper(lower):
+        x, info = lapack.dpotrs(lower, b, lower=1)
+        return x, int(info)
+    x, info = np.array(b, dtype=float, order="F", copy=True), ctypes.c_int(0)
+    n, t = _integers(lower.shape[0], 1 if b.ndim == 1 else b.shape[1])
+    _POTRS(LOWER, n, t, lower.ctypes.data, n, x.ctypes.data, n, ctypes.byref(info))
+    return x, info.value
+
+
+def solve_lower(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
+    """L^-1 b for b (n,) or (n, t), and LAPACK's info."""
+    if _by_wrapper(lower):
+        x, info = lapack.dtrtrs(lower, b, lower=1)
+        return x, int(info)
+    x, info = np.array(b, dtype=float, order="F", copy=True), ctypes.c_int(0)
+    n, t = _integers(lower.shape[0], 1 if b.ndim == 1 else b.shape[1])
+    _TRTRS(LOWER, PLAIN, PLAIN, n, t, lower.ctypes.data, n, x.ctypes.data, n, ctypes.byref(info))
+    return x, info.value

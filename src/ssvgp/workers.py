@@ -1,0 +1,89 @@
+"""Threads that share a list of tasks: the one place where the package runs things side by side.
+
+BLAS is pinned to one thread around every fit, so that `n_jobs` is the number of threads in all. Results are kept by
+position, never by time of arrival: they do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+
+class Workers:
+    """The calling thread and n_jobs - 1 others. Leave the `with` block to let them go.
+
+    Tasks may use the same workers again: whoever hands out tasks works on them too, so that nobody waits for a
+    thread that waits in turn.
+    """
+
+    def __init__(self, n_jobs: int = 1) -> None:
+        self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)  # after an interrupt nobody waits for what still runs
+
+    def map(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """[function(*a) for a in arguments], by all threads that are free."""
+        if self._pool is None or len(arguments) < 2:
+            return [function(*a) for a in arguments]
+        tasks = _Tasks(function, arguments)
+        others = [self._pool.submit(tasks.work) for _ in range(min(self.n_jobs, len(arguments)) - 1)]
+        try:
+            tasks.work()
+        except BaseException:
+            tasks.give_up()
+            raise
+        finally:
+            # one that has not begun finds nothing to do: only those at work are waited for
+            errors = [other.exception() for other in others if not other.cancel()]
+        for error in errors:
+            if error is not None:
+                raise error
+        return tasks.results
+
+    def begin(self, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
+        """Start a task beside what follows, if a thread is there for it; calling what is returned gives its result."""
+        if self._pool is None:
+            return lambda: function(*arguments)
+        future: Future[Any] = self._pool.submit(function, *arguments)
+        return future.result
+
+
+SERIAL = Workers(1)
+
+
+class _Tasks:
+    """Tasks that threads take one at a time, in order, each putting its result in its place."""
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
+        self.results: list[Any] = [None] * len(arguments)
+        self._function, self._arguments = function, arguments
+        self._next, self._lock = 0, threading.Lock()
+
+    def work(self) -> None:
+        """Take tasks until none is left; after an error nobody takes a new one."""
+        while (at := self._take()) is not None:
+            try:
+                self.results[at] = self._function(*self._arguments[at])
+            except BaseException:
+                self.give_up()
+                raise
+
+    def give_up(self) -> None:
+        """Leave what has not been taken."""
+        with self._lock:
+            self._next = len(self._arguments)
+
+    def _take(self) -> int | None:
+        with self._lock:
+            at = self._next
+            self._next += 1
+        return at if at < len(self._arguments) else None
