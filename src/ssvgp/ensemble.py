@@ -21,6 +21,7 @@ from ssvgp.workers import Workers
 
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
+BEATEN = 4.0  # times the reach below the best: a fit that will clearly end there is given up on its way
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
 
@@ -159,7 +160,8 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     best = ledger.best()
     for kind in kinds:
         ledger.visit(best, Candidate(best.candidate.active, kind))
-    alone = max((empty_fit(ledger, kind) for kind in kinds), key=lambda f: f.log_evidence)
+    bar = ledger.best(False).log_evidence - 2.0 * BEATEN * settings.search.reach
+    alone = max((empty_fit(ledger, kind, bar) for kind in kinds), key=lambda f: f.log_evidence)
     if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
         grow(ledger, alone, settings.search)
     top = ledger.best(True)
@@ -179,18 +181,19 @@ def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.rand
     return local
 
 
-def _refit(ledger: Ledger, found: Fit) -> Fit:
+def _refit(ledger: Ledger, found: Fit, bar: float = -np.inf) -> Fit:
     """A fit of another problem carried over: same set, started at its mode."""
-    refitted = fit(ledger.problem, found.candidate, found.summit.z, found.summit.inverse_hessian)
+    refitted = fit(ledger.problem, found.candidate, found.summit.z, found.summit.inverse_hessian, bar=bar)
     ledger.fits[found.candidate] = refitted
     return refitted
 
 
 def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     """The leading sets under another kernel; where it is the better judge, moves are tried under it too."""
-    other = Ledger(replace(ledger.problem, kernel=kernel))
+    other = ledger.under(kernel)
+    bar = ledger.best().log_evidence - BEATEN * settings.search.reach
     for found in ledger.within(0.5 * settings.search.reach)[:3]:
-        _refit(other, found)
+        _refit(other, found, bar)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
         explore(other, settings.search)
     return other

@@ -15,6 +15,7 @@ from ssvgp.propose.ledger import Ledger, add, drop, fit_probe, probe, thinned, t
 from ssvgp.propose.search import empty_fit
 from ssvgp.records import Prior, SearchSettings
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, unpack, with_curvature
+from ssvgp.workers import Workers
 
 
 def problem(n: int = 60, d: int = 8, seed: int = 0) -> Problem:

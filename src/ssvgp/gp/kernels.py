@@ -180,6 +180,24 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
     return Stationary("rq", RationalProfile(float(shape)))
 
 
+def stacked(
+    kernel: Kernel, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray
+) -> np.ndarray:
+    """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at common theta (p + k,)."""
+    if not isinstance(kernel, Stationary):
+        grown = [np.column_stack([rows, table[:, group]]) for group in groups]
+        return np.stack([kernel.matrix(one, one, theta) for one in grown])
+    p = rows.shape[1]
+    m = np.empty((len(groups), rows.shape[0], rows.shape[0]))
+    m[:] = _own_distance(rows * theta[:p])
+    for position, columns in enumerate(groups.T):  # distances add up, and single ones are cheap
+        inputs, where = np.unique(columns, return_inverse=True)
+        for number, column in enumerate((table[:, inputs] * theta[p + position]).T):
+            gap = np.subtract.outer(column, column)
+            m[where == number] += np.multiply(gap, gap, out=gap)
+    return kernel.profile.value(m)
+
+
 # --- kernels of the inner product ---------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.gp.kernels import Evaluation, Kernel
-from ssvgp.gp.linalg import Factor, factor
+from ssvgp.gp.linalg import Factor, factor, stack_of_forms
 from ssvgp.records import Parameters
 
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -84,6 +84,21 @@ def log_likelihood(
     chol = factor(covariance(sparse, parameters, gram, jitter, out=sparse), overwrite=True)
     half = chol.half_solve(y)
     return -0.5 * (float(half @ half) + chol.log_determinant() + y.shape[0] * LOG_2PI)
+
+
+def log_likelihoods(
+    sparse: np.ndarray, y: np.ndarray, parameters: Parameters, gram: np.ndarray | None = None
+) -> np.ndarray:
+    """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n), which is used up. Cost g n^3 / 3."""
+    sparse *= parameters.scale
+    if parameters.mean:
+        sparse += parameters.mean
+    if parameters.background and gram is not None:
+        sparse += parameters.background * gram
+    n = y.size
+    sparse.reshape(len(sparse), -1)[:, :: n + 1] += parameters.noise
+    squares, log_determinants = stack_of_forms(sparse, y)
+    return -0.5 * (squares + log_determinants + n * LOG_2PI)
 
 
 def state(

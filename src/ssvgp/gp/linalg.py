@@ -96,6 +96,29 @@ def _repaired(covariance: np.ndarray) -> Factor:
     )
 
 
+def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """y' K^-1 y and log |K| (g,) for a stack of covariance matrices (g, n, n). Cost g n^3 / 3.
+
+    The stack is factored with y as one more row, [K y; y' c]: the last row of the factor is then (L^-1 y)'.
+    """
+    g, n = covariances.shape[0], y.size
+    bordered = np.empty((g, n + 1, n + 1))
+    bordered[:, :n, :n] = covariances
+    bordered[:, n, :n] = bordered[:, :n, n] = y
+    # y' K^-1 y is at most y'y over the least eigenvalue of K; a corner that is large enough keeps all definite
+    bordered[:, n, n] = 1e12 * (1.0 + float(y @ y))
+    try:
+        lower = np.linalg.cholesky(bordered)
+    except np.linalg.LinAlgError:  # one of them needs repair
+        each = [factor(one) for one in covariances]
+        return np.array([float(np.square(f.half_solve(y)).sum()) for f in each]), np.array(
+            [f.log_determinant() for f in each]
+        )
+    half = lower[:, n, :n]
+    diagonal = np.diagonal(lower, axis1=1, axis2=2)[:, :n]
+    return np.einsum("gi,gi->g", half, half), 2.0 * np.log(diagonal).sum(1)
+
+
 def symmetric_square_root_inverse(hessian: np.ndarray, floor: float) -> tuple[np.ndarray, float]:
     """R with R R' = H^-1 and log |H|, for a symmetric H (q, q) whose eigenvalues are raised to `floor`.
 

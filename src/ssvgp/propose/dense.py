@@ -41,18 +41,15 @@ def dense_starts(
     part = thinned(ledger.problem, rows)
     best = ledger.best()
     bar = fit(part, best.candidate, best.summit.z, best.summit.inverse_hessian, 0.2).log_evidence - slack
-    trials = []
-    for size in [k for k in sizes if k <= order.size]:
-        candidate = Candidate(tuple(sorted(int(j) for j in order[:size])))
-        z = _start(theta[list(candidate.active)], ledger)
-        trials.append((fit(part, candidate, z, np.diag(np.full(z.size, BOLD_VARIANCE)), 0.2), candidate, z))
-    trials = sorted((t for t in trials if t[0].log_evidence > bar), key=lambda trial: -trial[0].log_evidence)
-    out = []
-    for found, candidate, _ in trials[:keep]:
-        if candidate not in ledger.fits:
-            ledger.fits[candidate] = fit(ledger.problem, candidate, found.summit.z, found.summit.inverse_hessian)
-        out.append(ledger.fits[candidate])
-    return out
+    cuts = [Candidate(tuple(sorted(int(j) for j in order[:size]))) for size in sizes if size <= order.size]
+    starts = [_start(theta[list(cut.active)], ledger) for cut in cuts]
+    tasks = [(part, c, z, np.diag(np.full(z.size, BOLD_VARIANCE)), 0.2, bar) for c, z in zip(cuts, starts, strict=True)]
+    trials = [trial for trial in ledger.problem.workers.map(fit, tasks) if trial.log_evidence > bar]
+    leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
+    new = [trial for trial in leaders if trial.candidate not in ledger.fits]
+    again = [(ledger.problem, trial.candidate, trial.summit.z, trial.summit.inverse_hessian) for trial in new]
+    ledger.fits |= {found.candidate: found for found in ledger.problem.workers.map(fit, again)}
+    return [ledger.fits[trial.candidate] for trial in leaders]
 
 
 def _start(theta: np.ndarray, ledger: Ledger) -> np.ndarray:

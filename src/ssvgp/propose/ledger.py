@@ -8,13 +8,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.gp.likelihood import log_likelihood
+from ssvgp.gp.kernels import Kernel, stacked
+from ssvgp.gp.likelihood import log_likelihood, log_likelihoods
+from ssvgp.propose.screen import shapes
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_model_prior, unpack
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
 NEW_SCALE_VARIANCE = 1.5  # of log scale, which weak data leave open
 BOLD_VARIANCE = 0.2
+STACKED = 2**18  # numbers in a stack of covariance matrices: what fits the cache
+REMEMBERED = 2**26  # bytes of shapes that are kept
 CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
 
 
@@ -126,6 +130,19 @@ class Ledger:
     fits: dict[Candidate, Fit] = field(default_factory=dict)
     expanded: set[Candidate] = field(default_factory=set)
     paired: set[Candidate] = field(default_factory=set)
+    shapes: list[np.ndarray] = field(default_factory=list)
+
+    def under(self, kernel: Kernel) -> Ledger:
+        """An empty book of the same data under another kernel."""
+        return Ledger(replace(self.problem, kernel=kernel), shapes=self.shapes)
+
+    def shapes_of(self, blocks: Sequence[Block]) -> list[np.ndarray] | None:
+        """The shapes (3, m, d) of the first blocks, worked out once, or None where they would fill the memory."""
+        if sum(3 * b.X.nbytes for b in blocks) > REMEMBERED:
+            return None
+        if not self.shapes:
+            self.shapes.extend(shapes(b.X) for b in blocks)
+        return self.shapes
 
     def best(self, background: bool | None = None) -> Fit:
         """The fit with the highest evidence, among those with or without background where asked."""
@@ -159,13 +176,17 @@ class Ledger:
         at = unpack(bold(z, added, sample), sample, part.prior)
         at = replace(at, theta=np.concatenate([at.theta[old], at.theta[added]]))
         gram = block.grams.get(own.background)
+        old_rows = block.X[:, list(own.active)]
+        step = max(1, STACKED // block.y.size**2)
 
-        def value(group: np.ndarray) -> float:
-            return log_likelihood(part.kernel, block.X[:, [*own.active, *group]], block.y, at, gram)
+        def values(some: np.ndarray) -> np.ndarray:
+            stack = stacked(part.kernel, old_rows, block.X, at.theta, some)
+            return log_likelihoods(stack, block.y, at, gram)
 
         mine = unpack(parent.summit.z, own, part.prior)
-        base = log_likelihood(part.kernel, block.X[:, list(own.active)], block.y, mine, gram)
-        return np.array(self.problem.workers.map(value, [(g,) for g in groups])), base
+        base = log_likelihood(part.kernel, old_rows, block.y, mine, gram)
+        chunks = [(groups[start : start + step],) for start in range(0, len(groups), step)]
+        return np.concatenate(self.problem.workers.map(values, chunks)), base
 
     def visit_all(self, probes: Sequence[Probe]) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked."""

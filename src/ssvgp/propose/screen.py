@@ -52,26 +52,36 @@ def shapes(columns: np.ndarray) -> np.ndarray:
     return out
 
 
-def screen(blocks: Sequence[np.ndarray], at: Sequence[State], scale: float, additive: bool = True) -> Scores:
-    """Scores of all inputs against a member, summed over blocks X (m, d) with states. Cost m^2 d per block."""
+def screen(
+    blocks: Sequence[np.ndarray],
+    at: Sequence[State],
+    scale: float,
+    additive: bool = True,
+    known: Sequence[np.ndarray] | None = None,
+) -> Scores:
+    """Scores of all inputs against a member, summed over blocks X (m, d) with states. Cost m^2 d per block.
+
+    `known` are the shapes (3, m, d) of each block: a caller that asks often may remember them.
+    """
     d = blocks[0].shape[1]
     total = np.zeros((3, d))
-    for X, here in zip(blocks, at, strict=True):
+    for index, (X, here) in enumerate(zip(blocks, at, strict=True)):
         for start in range(0, d, COLUMNS):
             columns = X[:, start : start + COLUMNS]
             part = slice(start, start + COLUMNS)
             if additive:
-                total[0, part] += _additive(columns, here)
+                phis = shapes(columns) if known is None else known[index][:, :, part]
+                total[0, part] += _additive(phis, here)
             pull = np.outer(here.alpha, here.alpha)
             total[1, part] += scale * here.kernel.slopes(pull, columns)
             total[2, part] += scale * here.kernel.slopes(here.precision, columns)
     return Scores(total[0], total[1], total[2])
 
 
-def _additive(columns: np.ndarray, here: State) -> np.ndarray:
-    """Sum over shapes of (phi' alpha)^2 / (phi' P phi) less its mean 1, for each column (q,)."""
-    score = np.zeros(columns.shape[1])
-    for phi in shapes(columns):
+def _additive(phis: np.ndarray, here: State) -> np.ndarray:
+    """Sum over shapes (3, m, q) of (phi' alpha)^2 / (phi' P phi) less its mean 1, for each column (q,)."""
+    score = np.zeros(phis.shape[2])
+    for phi in phis:
         spread = np.einsum("aj,aj->j", phi, here.precision @ phi)
         present = spread > 1e-12
         score += np.where(present, (here.alpha @ phi) ** 2 / np.where(present, spread, 1.0) - 1.0, 0.0)
@@ -90,12 +100,17 @@ def pairs(blocks: Sequence[np.ndarray], at: Sequence[State], most: int, columns:
         score += (part * (here.alpha - here.alpha.mean())[:, None]).T @ part
         square = part * part
         size += square.T @ square
-    score = np.abs(score) / np.sqrt(size + 1e-12)
-    first, second = np.triu_indices(columns.size, 1)
-    flat = score[first, second]
-    most = min(most, flat.size)
+    most = min(most, columns.size * (columns.size - 1) // 2)
     if most == 0:
         return np.empty((0, 2), dtype=np.intp)
-    best = np.argpartition(-flat, most - 1)[:most]
-    best = best[np.argsort(-flat[best], kind="stable")]
-    return np.stack([columns[first[best]], columns[second[best]]], axis=1)
+    score *= score  # its square has the same order
+    size += 1e-12
+    score /= size
+    np.fill_diagonal(score, -1.0)
+    # every pair is there twice, as (a, b) and (b, a), with scores that may differ by rounding
+    flat = score.ravel()
+    best = np.argpartition(flat, flat.size - 2 * most)[flat.size - 2 * most :]
+    first, second = np.unravel_index(best, score.shape)
+    one = np.unique(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1), axis=0)
+    order = np.argsort(-score[one[:, 0], one[:, 1]], kind="stable")[:most]
+    return columns[one[order]]

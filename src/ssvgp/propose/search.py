@@ -19,13 +19,13 @@ MOST_SWAPS = 24
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
 
 
-def empty_fit(ledger: Ledger, background: str = "") -> Fit:
-    """The fit of no inputs, with or without background: where every growth begins."""
+def empty_fit(ledger: Ledger, background: str = "", bar: float = -np.inf) -> Fit:
+    """The fit of no inputs, with or without background: where every growth begins. Given up if clearly below `bar`."""
     candidate = Candidate((), background)
     if candidate not in ledger.fits:
         prior = ledger.problem.prior
         start = [prior.log_noise[0] + 1.0] + ([prior.log_background[0]] if background and prior.log_background else [])
-        ledger.fits[candidate] = fit(ledger.problem, candidate, np.array(start))
+        ledger.fits[candidate] = fit(ledger.problem, candidate, np.array(start), bar=bar)
     return ledger.fits[candidate]
 
 
@@ -35,7 +35,7 @@ def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, lis
     few = replace(problem, blocks=problem.blocks[:SCREENED_BLOCKS])
     at = states(few, found, ROUGH)
     scale = mode(problem, found).scale or 1.0
-    scores = screen([b.X for b in few.blocks], at, scale, additive)
+    scores = screen([b.X for b in few.blocks], at, scale, additive, ledger.shapes_of(few.blocks))
     share = len(problem.blocks) / len(few.blocks)
     return Scores(scores.additive, share * scores.gain, share * scores.cost), at
 

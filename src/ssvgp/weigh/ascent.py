@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
+
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
@@ -32,8 +34,12 @@ def climb(
     tolerance: float = 0.02,
     most: int = 60,
     longest_step: float = 1.5,
+    bar: float = -np.inf,
 ) -> Summit:
-    """Maximise `objective` by BFGS until the gain still promised, 1/2 g' B g, is below `tolerance` nats."""
+    """Maximise `objective` by BFGS until the gain still promised, 1/2 g' B g, is below `tolerance` nats.
+
+    An ascent that would stay below `bar` with many times the gain that it promises is given up.
+    """
     z, b = start.copy(), inverse_hessian.copy()
     value, gradient = objective(z)
     spent = 1
@@ -41,7 +47,7 @@ def climb(
     while spent < most:
         direction = b @ gradient
         promised = 0.5 * float(gradient @ direction)
-        if promised < tolerance:
+        if promised < tolerance or value + HOPE * promised + tolerance < bar:
             break
         reach = np.abs(direction).max()
         step = min(1.0, longest_step / reach)

@@ -58,9 +58,18 @@ def _at_scale(factors: np.ndarray, size: int, prior: Prior) -> Cloud:
 
 
 def symmetric_polynomials(x: np.ndarray, most: int) -> np.ndarray:
-    """e_0 ... e_most of x. Cost d times most."""
-    e = np.zeros(most + 1)
-    e[0] = 1.0
-    for value in x[x > 0]:
-        e[1:] += value * e[:-1]
-    return e
+    """e_0 ... e_most of x: the coefficients of the product of all (1 + x_j t), multiplied in pairs. Cost d most^2."""
+    x = x[x > 0]
+    polynomials = np.zeros((max(x.size, 1), most + 1))
+    polynomials[:, 0] = 1.0
+    if most and x.size:
+        polynomials[:, 1] = x
+    while polynomials.shape[0] > 1:
+        if polynomials.shape[0] % 2:
+            polynomials = np.vstack([polynomials, np.eye(1, most + 1)])  # times one
+        left, right = polynomials[::2], polynomials[1::2]
+        product = left * right[:, :1]
+        for power in range(1, most + 1):
+            product[:, power:] += left[:, : most + 1 - power] * right[:, power : power + 1]
+        polynomials = product
+    return polynomials[0]

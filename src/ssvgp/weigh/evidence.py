@@ -231,11 +231,17 @@ def fit(
     start: np.ndarray,
     inverse_hessian: np.ndarray | None = None,
     tolerance: float = 0.05,
+    bar: float = -np.inf,
 ) -> Fit:
-    """Climb to the posterior mode of a candidate and price it with the curvature met on the way."""
+    """Climb to the posterior mode of a candidate and price it with the curvature met on the way.
+
+    One whose evidence will clearly not reach `bar` stops training: what it has by then is its price.
+    """
     if inverse_hessian is None:
         inverse_hessian = np.diag(np.full(start.size, 0.2))
-    summit = climb(log_joint(problem, candidate), start, inverse_hessian, tolerance)
+    # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
+    most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
+    summit = climb(log_joint(problem, candidate), start, inverse_hessian, tolerance, bar=bar - most)
     return _assemble(problem, candidate, summit, None)
 
 

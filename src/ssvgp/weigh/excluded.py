@@ -62,7 +62,7 @@ def _all_measured(problem: Problem, outside: np.ndarray) -> bool:
 
 def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
     scales = _kernel_scales(problem, found)
-    table = [measured(problem, found, int(j), scales) for j in inputs]
+    table = problem.workers.map(measured, [(problem, found, int(j), scales) for j in inputs])
     return np.reshape(table, (inputs.size, slab_cells(problem.prior).shape[1])).T
 
 
