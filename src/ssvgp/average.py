@@ -85,11 +85,12 @@ def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[En
         if rank > 0 and weight < _negligible(entry.problem.n):
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
             continue
-        exact = with_curvature(entry.problem, entry.fit)
         cheap = entry.problem.n <= settings.search.cheap_rows
         plenty = float(np.clip(settings.search.cheap_rows / entry.problem.n, 1.0, 4.0))  # few rows: cheap draws
         count = round(settings.draws * plenty * (1.0 if cheap or weight > SMALL else 0.5))
         weak = cheap and open_question
+        # the draws mend a rough curvature: for a lesser set they need not start from the exact one
+        exact = with_curvature(entry.problem, entry.fit) if cheap or weight > SMALL or rank == 0 else entry.fit
         modes = [exact]
         if weak and exact.candidate.size:
             modes = all_modes(entry.problem, exact, _starts_below(entry, out))

@@ -13,14 +13,15 @@ from ssvgp.blocks import local_rows, random_blocks
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose.dense import dense_ranking, dense_starts
-from ssvgp.propose.ledger import Ledger
+from ssvgp.propose.ledger import Ledger, thinned
 from ssvgp.propose.search import empty_fit, explore, grow, prune
 from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
-from ssvgp.workers import Workers
+from ssvgp.workers import Workers, keep_freed_memory
 
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
+ENOUGH_ROWS = 150  # with fewer, steps are so short that threads would only wait for each other
 BEATEN = 4.0  # times the reach below the best: a fit that will clearly end there is given up on its way
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
@@ -51,7 +52,9 @@ def auto_ensemble(
 
     An interrupted search is not lost: what was visited by then is weighed and averaged, and the notes say so.
     """
-    with threadpool_limits(limits=1), Workers(n_jobs) as workers:
+    threads = n_jobs if train.n >= ENOUGH_ROWS else 1
+    with threadpool_limits(limits=1), Workers(threads) as workers:
+        keep_freed_memory()
         blocking, walking, drawing = rng.spawn(3)
         prior = prior.for_data(train.n, train.d)
         problem = _problem(train, kernels[0], prior, settings, blocking)
@@ -119,14 +122,10 @@ def _search_sparse(
     ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator, tell: Callable[[str], None]
 ) -> None:
     """Growth from nothing, then from the dense end, then moves around the best."""
-    dense = train.d <= settings.most_dense_inputs
-    if dense:
-        how = _dense_settings(train, settings)
-        ranking = ledger.problem.workers.begin(dense_ranking, train, ledger.problem.kernel, how, rng)
-    grow(ledger, empty_fit(ledger), settings.search)
+    grow(ledger, _first_look(ledger, settings), settings.search)
     tell("growth")
-    if dense:
-        order, theta = ranking()
+    if train.d <= settings.most_dense_inputs:
+        order, theta = dense_ranking(train, ledger.problem.kernel, _dense_settings(train, settings), rng)
         starts = dense_starts(
             ledger,
             order,
@@ -143,6 +142,19 @@ def _search_sparse(
         tell("dense start")
     explore(ledger, settings.search)
     tell("moves")
+
+
+def _first_look(ledger: Ledger, settings: AutoSettings) -> Fit:
+    """Where growth on all rows begins: at what growth on a part of the rows has found, where that is much cheaper."""
+    empty, problem = empty_fit(ledger), ledger.problem
+    rows = max(settings.first_rows, problem.n // 4)
+    if len(problem.blocks) > 1 or problem.n < 2 * settings.first_rows:
+        return empty
+    part = Ledger(thinned(problem, rows))
+    found = grow(part, empty_fit(part), replace(settings.search, pair_width=0))  # pairs are left to all rows
+    if found.candidate.size == 0:
+        return empty
+    return max(empty, prune(ledger, _refit(ledger, found), settings.search), key=lambda f: f.log_evidence)
 
 
 def _dense_settings(train: Train, settings: AutoSettings) -> PaperSettings:

@@ -184,7 +184,9 @@ class AutoSettings:
     """
 
     search: SearchSettings = field(default_factory=SearchSettings)
-    dense: PaperSettings = field(default_factory=PaperSettings)
+    # half the steps of the paper's first round rank the inputs as well (docs/method.md)
+    dense: PaperSettings = field(default_factory=lambda: PaperSettings(first_steps=100))
+    first_rows: int = 150  # growth begins on this many rows, or a quarter of all, where there are twice as many
     dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
     dense_batch: int = 128  # rows of a minibatch of the dense start, at most
     dense_rows: int = 150

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import numpy as np
 
 
 class Workers:
@@ -49,15 +51,18 @@ class Workers:
                 raise error
         return tasks.results
 
-    def begin(self, function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
-        """Start a task beside what follows, if a thread is there for it; calling what is returned gives its result."""
-        if self._pool is None:
-            return lambda: function(*arguments)
-        future: Future[Any] = self._pool.submit(function, *arguments)
-        return future.result
-
 
 SERIAL = Workers(1)
+
+
+def keep_freed_memory() -> None:
+    """Let the C library keep freed arrays of up to 32 MB instead of handing each back to the system.
+
+    glibc learns from the size of what it frees, and until it has seen a large one a fit spends up to half of its time
+    on pages that come and go. Elsewhere this is an allocation that is never touched.
+    """
+    large = np.empty(2**22 - 2**12)
+    del large
 
 
 class _Tasks:

@@ -36,10 +36,10 @@ def target(monkeypatch: pytest.MonkeyPatch, masses: list[float], centres: list[n
     """Let the joint density of z be a sum of Gaussians with given masses."""
     parts = [multivariate_normal(c, COVARIANCE) for c in centres]
 
-    def value(problem: Problem, candidate: Candidate, z: np.ndarray) -> float:
-        return float(logsumexp([p.logpdf(z) for p in parts], b=masses))
+    def values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
+        return np.array([logsumexp([p.logpdf(row) for p in parts], b=masses) for row in z])
 
-    monkeypatch.setattr(module, "log_joint_value", value)
+    monkeypatch.setattr(module, "log_joint_values", values)
 
 
 def test_the_mass_of_a_gaussian_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_a_poor_proposal_is_adapted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_one_draw_takes_all_the_weight_the_evidence_of_laplace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "log_joint_value", lambda problem, candidate, z: -1e5 * float(z[0]))
+    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z: -1e5 * z[:, 0])
     first = at_mode(np.zeros(3), COVARIANCE, value=-3.0)
     drawn = refine(problem(), [first], 16, seed=0)
     assert drawn.effective < module.FEWEST_EFFECTIVE
@@ -98,7 +98,7 @@ def test_where_one_draw_takes_all_the_weight_the_evidence_of_laplace_is_kept(mon
 
 
 def test_where_no_draw_can_be_factored_the_evidence_of_laplace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "log_joint_value", lambda problem, candidate, z: -np.inf)
+    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z: np.full(len(z), -np.inf))
     with np.errstate(invalid="ignore"):
         drawn = refine(problem(), [at_mode(np.zeros(3), COVARIANCE, value=-3.0)], 16, seed=0)
     assert drawn.log_evidence == at_mode(np.zeros(3), COVARIANCE, value=-3.0).log_evidence

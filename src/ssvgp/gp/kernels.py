@@ -180,7 +180,15 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
     return Stationary("rq", RationalProfile(float(shape)))
 
 
-def stacked(
+def at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
+    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p)."""
+    if not isinstance(kernel, Stationary):
+        return np.stack([kernel.matrix(rows, rows, theta) for theta in thetas])
+    m = np.stack([_own_distance(rows * theta) for theta in thetas])
+    return kernel.profile.value(m)
+
+
+def with_groups(
     kernel: Kernel, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:
     """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at common theta (p + k,)."""

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_lapack, lapack
 
-ROUTINES = ("dpotrf", "dpotri", "dpotrs", "dtrtrs", "dlaset", "dlauum")
+ROUTINES = ("dpotrf", "dpotri", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum")
 SMALL = 128  # rows up to which the wrappers are called: the lock is held so shortly that ctypes costs more
+PIECE = 160  # rows of a triangle that is not halved further: many small steps would make threads wait for each other
 HALVED = 400  # rows up to which a triangle is inverted by halves, which is faster there than LAPACK's own way
 
 
@@ -45,6 +46,7 @@ if ADDRESSES is not None:
     _POTRS = _bound(ADDRESSES["dpotrs"], 8)
     _TRTRS = _bound(ADDRESSES["dtrtrs"], 10)
     _LASET = _bound(ADDRESSES["dlaset"], 7)
+    _TRTRI = _bound(ADDRESSES["dtrtri"], 6)
     _LAUUM = _bound(ADDRESSES["dlauum"], 5)
 LOWER, UPPER, PLAIN = b"L", b"U", b"N"
 ZERO = ctypes.c_double(0.0)
@@ -95,9 +97,11 @@ def inverse_lower(lower: np.ndarray) -> tuple[np.ndarray, int]:
 
 def _invert_triangle(lower: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
     """L^-1 into `out`: with L = [A 0; B C] it is [A^-1 0; -C^-1 B A^-1 C^-1]."""
-    if stop - start <= SMALL // 2:
-        part = slice(start, stop)
-        out[part, part] = lapack.dtrtri(lower[part, part], lower=1)[0]
+    if stop - start <= PIECE:
+        out[start:stop, start:stop] = lower[start:stop, start:stop]
+        size, rows, info = ctypes.c_int(stop - start), ctypes.c_int(lower.shape[0]), ctypes.c_int(0)
+        place = out.ctypes.data + 8 * start * (lower.shape[0] + 1)
+        _TRTRI(LOWER, PLAIN, ctypes.byref(size), place, ctypes.byref(rows), ctypes.byref(info))
         return
     middle = start + (stop - start) // 2
     _invert_triangle(lower, out, start, middle)

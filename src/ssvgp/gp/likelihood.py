@@ -9,6 +9,7 @@ With Kt the covariance of y, alpha = Kt^-1 y and A = alpha alpha' - Kt^-1, every
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,12 @@ from ssvgp.gp.linalg import Factor, factor, stack_of_forms
 from ssvgp.records import Parameters
 
 LOG_2PI = float(np.log(2.0 * np.pi))
+STACKED = 2**18  # numbers in a stack of covariance matrices: what fits a cache
+
+
+def stack_size(n: int) -> int:
+    """How many covariance matrices of n rows make a stack."""
+    return max(1, STACKED // n**2)
 
 
 @dataclass(frozen=True)
@@ -87,18 +94,16 @@ def log_likelihood(
 
 
 def log_likelihoods(
-    sparse: np.ndarray, y: np.ndarray, parameters: Parameters, gram: np.ndarray | None = None
+    sparse: np.ndarray, y: np.ndarray, each: Sequence[Parameters], gram: np.ndarray | None = None
 ) -> np.ndarray:
-    """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n), which is used up. Cost g n^3 / 3."""
-    sparse *= parameters.scale
-    if parameters.mean:
-        sparse += parameters.mean
-    if parameters.background and gram is not None:
-        sparse += parameters.background * gram
-    n = y.size
-    sparse.reshape(len(sparse), -1)[:, :: n + 1] += parameters.noise
+    """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n) with their parameters.
+
+    The stack is used up. Many matrices to a call leave threads little to wait for each other. Cost g n^3 / 3.
+    """
+    for matrix, parameters in zip(sparse, each, strict=True):
+        covariance(matrix, parameters, gram, out=matrix)
     squares, log_determinants = stack_of_forms(sparse, y)
-    return -0.5 * (squares + log_determinants + n * LOG_2PI)
+    return -0.5 * (squares + log_determinants + y.size * LOG_2PI)
 
 
 def state(

@@ -99,9 +99,12 @@ def _repaired(covariance: np.ndarray) -> Factor:
 def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """y' K^-1 y and log |K| (g,) for a stack of covariance matrices (g, n, n). Cost g n^3 / 3.
 
-    The stack is factored with y as one more row, [K y; y' c]: the last row of the factor is then (L^-1 y)'.
+    Small matrices are factored in one call with y as one more row, [K y; y' c]: the last row of the factor is then
+    (L^-1 y)'. The stack is used up.
     """
     g, n = covariances.shape[0], y.size
+    if n > lapack.SMALL:
+        return _forms_one_by_one(covariances, y)
     bordered = np.empty((g, n + 1, n + 1))
     bordered[:, :n, :n] = covariances
     bordered[:, n, :n] = bordered[:, :n, n] = y
@@ -110,13 +113,24 @@ def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, 
     try:
         lower = np.linalg.cholesky(bordered)
     except np.linalg.LinAlgError:  # one of them needs repair
-        each = [factor(one) for one in covariances]
-        return np.array([float(np.square(f.half_solve(y)).sum()) for f in each]), np.array(
-            [f.log_determinant() for f in each]
-        )
+        return _forms_one_by_one(covariances, y)
     half = lower[:, n, :n]
     diagonal = np.diagonal(lower, axis1=1, axis2=2)[:, :n]
     return np.einsum("gi,gi->g", half, half), 2.0 * np.log(diagonal).sum(1)
+
+
+def _forms_one_by_one(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`stack_of_forms` by a factor for each; one that cannot be repaired has an infinite square."""
+    out = np.zeros((2, len(covariances)))
+    for index, one in enumerate(covariances):
+        try:
+            chol = factor(one, overwrite=True)
+        except NotPositiveDefiniteError:
+            out[:, index] = np.inf, 0.0
+            continue
+        half = chol.half_solve(y)
+        out[:, index] = half @ half, chol.log_determinant()
+    return out[0], out[1]
 
 
 def symmetric_square_root_inverse(hessian: np.ndarray, floor: float) -> tuple[np.ndarray, float]:

@@ -8,16 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.gp.kernels import Kernel, stacked
-from ssvgp.gp.likelihood import log_likelihood, log_likelihoods
+from ssvgp.gp.kernels import Kernel, with_groups
+from ssvgp.gp.likelihood import log_likelihood, log_likelihoods, stack_size
 from ssvgp.propose.screen import shapes
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_model_prior, unpack
+from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_joint_values, log_model_prior, unpack
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
 NEW_SCALE_VARIANCE = 1.5  # of log scale, which weak data leave open
 BOLD_VARIANCE = 0.2
-STACKED = 2**18  # numbers in a stack of covariance matrices: what fits the cache
 REMEMBERED = 2**26  # bytes of shapes that are kept
 CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
 
@@ -70,7 +69,7 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
         trial[added] = np.log(theta)
         tries.append(trial)
     tries.append(bold(z, added, candidate))
-    values = [log_joint_value(problem, candidate, trial) for trial in tries]
+    values = list(log_joint_values(problem, candidate, np.stack(tries)))
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
     estimate = float(logsumexp(values)) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
@@ -177,11 +176,11 @@ class Ledger:
         at = replace(at, theta=np.concatenate([at.theta[old], at.theta[added]]))
         gram = block.grams.get(own.background)
         old_rows = block.X[:, list(own.active)]
-        step = max(1, STACKED // block.y.size**2)
+        step = stack_size(block.y.size)
 
         def values(some: np.ndarray) -> np.ndarray:
-            stack = stacked(part.kernel, old_rows, block.X, at.theta, some)
-            return log_likelihoods(stack, block.y, at, gram)
+            stack = with_groups(part.kernel, old_rows, block.X, at.theta, some)
+            return log_likelihoods(stack, block.y, [at] * len(some), gram)
 
         mine = unpack(parent.summit.z, own, part.prior)
         base = log_likelihood(part.kernel, old_rows, block.y, mine, gram)

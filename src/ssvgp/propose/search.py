@@ -89,7 +89,7 @@ def _add_one(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSetti
 
 def _add_pair(ledger: Ledger, current: Fit, scores: Scores, at: Sequence, settings: SearchSettings) -> Fit | None:  # type: ignore[type-arg]
     """Add two inputs at once, found by their product: effects without any main effect need this."""
-    if current.candidate in ledger.paired:
+    if current.candidate in ledger.paired or settings.pair_width == 0:
         return None
     ledger.paired.add(current.candidate)
     order, _ = rank(scores, current.candidate)

@@ -17,8 +17,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betaln
 
-from ssvgp.gp.kernels import Kernel
-from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, state
+from ssvgp.gp.kernels import Kernel, at_each
+from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.ascent import Summit, climb
@@ -184,6 +184,30 @@ def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> fl
         return value + sum(problem.workers.map(log_likelihood, each))
     except NotPositiveDefiniteError:
         return -np.inf
+
+
+def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
+    """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
+    each = [unpack(row, candidate, problem.prior) for row in z]
+    total = np.array([log_prior(row, candidate, problem.prior)[0] for row in z])
+    active, tasks = list(candidate.active), []
+    for block in problem.blocks:
+        rows, gram = np.ascontiguousarray(block.X[:, active]), block.grams.get(candidate.background)
+        step = min(stack_size(block.y.size), -(-len(each) // problem.workers.n_jobs))
+        for start in range(0, len(each), step):
+            part = slice(start, start + step)
+            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram)))
+    found = problem.workers.map(stack_values, [arguments for _, arguments in tasks])
+    for (part, _), values in zip(tasks, found, strict=True):
+        total[part] += values
+    return total
+
+
+def stack_values(
+    kernel: Kernel, rows: np.ndarray, y: np.ndarray, each: list[Parameters], gram: np.ndarray | None
+) -> np.ndarray:
+    stack = at_each(kernel, rows, np.array([one.theta for one in each]))
+    return log_likelihoods(stack, y, each, gram)
 
 
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:

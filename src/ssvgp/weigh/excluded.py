@@ -17,10 +17,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import erf, logsumexp
 
-from ssvgp.gp.likelihood import log_likelihood
-from ssvgp.gp.linalg import NotPositiveDefiniteError
+from ssvgp.gp.likelihood import stack_size
 from ssvgp.records import Parameters, Prior
-from ssvgp.weigh.evidence import Fit, Problem, mode
+from ssvgp.weigh.evidence import Fit, Problem, mode, stack_values
 
 FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
 FEW_ROWS = 500
@@ -78,7 +77,8 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.nd
     grown = 1.0 + rho * cost
     log_ratio = -0.5 * np.log(grown) + 0.5 * rho * gain / grown
     cells = slab_cells(prior)
-    return np.array([logsumexp(log_ratio, axis=0, b=cell[:, None]) for cell in cells.T])
+    top = log_ratio.max(0)
+    return np.log(cells.T @ np.exp(log_ratio - top)) + top
 
 
 def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray) -> np.ndarray:
@@ -87,12 +87,10 @@ def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray) -> np.nda
     Where the set is empty, its kernel has no scale yet, and that is averaged over too. Cost 8 likelihoods.
     """
     at = mode(problem, found)
-    base = _likelihood(problem, found, list(found.candidate.active), at)
-    active = [*found.candidate.active, j]
-    values = [
-        [_likelihood(problem, found, active, replace(at, theta=np.append(at.theta, t), scale=tau)) for t in THETAS]
-        for tau in (scales if found.candidate.size == 0 else [at.scale])
-    ]
+    base = _likelihoods(problem, found, list(found.candidate.active), [at])[0]
+    taus = scales if found.candidate.size == 0 else [at.scale]
+    each = [replace(at, theta=np.append(at.theta, t), scale=float(tau)) for tau in taus for t in THETAS]
+    values = _likelihoods(problem, found, [*found.candidate.active, j], each).reshape(len(taus), -1)
     ratio = logsumexp(values, axis=0) - np.log(len(values)) - base
     return np.array([float(logsumexp(ratio, b=cell)) for cell in slab_cells(problem.prior).T])
 
@@ -111,12 +109,12 @@ def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:
     return np.exp(mean + sd * SCALE_STEPS)
 
 
-def _likelihood(problem: Problem, found: Fit, active: list[int], at: Parameters) -> float:
-    total = 0.0
+def _likelihoods(problem: Problem, found: Fit, active: list[int], each: list[Parameters]) -> np.ndarray:
+    total = np.zeros(len(each))
     for block in problem.blocks:
         gram = block.grams.get(found.candidate.background)
-        try:
-            total += log_likelihood(problem.kernel, block.X[:, active], block.y, at, gram)
-        except NotPositiveDefiniteError:
-            return -np.inf
+        step = stack_size(block.y.size)
+        for start in range(0, len(each), step):
+            some = each[start : start + step]
+            total[start : start + step] += stack_values(problem.kernel, block.X[:, active], block.y, some, gram)
     return total

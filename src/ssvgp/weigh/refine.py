@@ -16,7 +16,7 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import chi2, norm, qmc
 
 from ssvgp.gp.linalg import factor, solve
-from ssvgp.weigh.evidence import Fit, Problem, fit, log_joint_value, log_model_prior, with_curvature
+from ssvgp.weigh.evidence import Fit, Problem, fit, log_joint_values, log_model_prior, with_curvature
 
 FREEDOM = 8.0  # of the t distribution that proposes
 FEWEST_EFFECTIVE = 4.0  # below this many effective draws the Laplace evidence is kept
@@ -105,7 +105,7 @@ def _sample(problem: Problem, first: Fit, proposal: Sequence[_Component], draws:
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
     log_proposal = logsumexp([c.log_density(z) for c in proposal], axis=0) - np.log(len(proposal))
-    log_target = np.array(problem.workers.map(log_joint_value, [(problem, first.candidate, row) for row in z]))
+    log_target = log_joint_values(problem, first.candidate, z)
     log_weights = log_target - log_proposal
     total = float(logsumexp(log_weights))
     if not np.isfinite(total):
