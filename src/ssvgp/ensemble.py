@@ -170,10 +170,12 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
     kinds = tuple(ledger.problem.blocks[0].grams)
     best = ledger.best()
-    for kind in kinds:
-        ledger.visit(best, Candidate(best.candidate.active, kind))
+    ledger.visit_all(ledger.probe_all(best, [Candidate(best.candidate.active, kind) for kind in kinds]))
     bar = ledger.best(False).log_evidence - 2.0 * BEATEN * settings.search.reach
-    alone = max((empty_fit(ledger, kind, bar) for kind in kinds), key=lambda f: f.log_evidence)
+    empties = ledger.problem.workers.map(empty_fit, [(ledger, kind, bar) for kind in kinds])
+    for found in empties:  # in their order, whoever came first
+        ledger.fits[found.candidate] = ledger.fits.pop(found.candidate)
+    alone = max(empties, key=lambda f: f.log_evidence)
     if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
         grow(ledger, alone, settings.search)
     top = ledger.best(True)

@@ -28,6 +28,7 @@ from ssvgp.gp.profiles import (
     SquaredExponentialProfile,
 )
 
+STRIP = 64  # rows of a triangle that are computed at a time
 SMALL = 10_000  # pairs of rows up to which fewer calls matter more than fewer passes over memory
 
 
@@ -180,12 +181,18 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
     return Stationary("rq", RationalProfile(float(shape)))
 
 
-def at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
-    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p)."""
+def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
+    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p), of which only the upper triangles may be used.
+
+    Exponentials are a third of a likelihood: where that is all that is asked, half of them are enough.
+    """
     if not isinstance(kernel, Stationary):
         return np.stack([kernel.matrix(rows, rows, theta) for theta in thetas])
     m = np.stack([_own_distance(rows * theta) for theta in thetas])
-    return kernel.profile.value(m)
+    for start in range(0, m.shape[1], STRIP):
+        strip = m[:, start : start + STRIP, start:]
+        strip[:] = kernel.profile.value(strip)
+    return m
 
 
 def with_groups(

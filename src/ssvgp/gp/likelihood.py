@@ -98,7 +98,8 @@ def log_likelihoods(
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n) with their parameters.
 
-    The stack is used up. Many matrices to a call leave threads little to wait for each other. Cost g n^3 / 3.
+    Only upper triangles are read, and the stack is used up. NaN where a matrix would need repair. Many matrices to a
+    call leave threads little to wait for each other. Cost g n^3 / 3.
     """
     for matrix, parameters in zip(sparse, each, strict=True):
         covariance(matrix, parameters, gram, out=matrix)

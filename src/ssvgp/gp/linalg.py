@@ -99,37 +99,16 @@ def _repaired(covariance: np.ndarray) -> Factor:
 def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """y' K^-1 y and log |K| (g,) for a stack of covariance matrices (g, n, n). Cost g n^3 / 3.
 
-    Small matrices are factored in one call with y as one more row, [K y; y' c]: the last row of the factor is then
-    (L^-1 y)'. The stack is used up.
+    Only their upper triangles are read, and the stack is used up. NaN where a matrix has no factor: it is not repaired.
     """
-    g, n = covariances.shape[0], y.size
-    if n > lapack.SMALL:
-        return _forms_one_by_one(covariances, y)
-    bordered = np.empty((g, n + 1, n + 1))
-    bordered[:, :n, :n] = covariances
-    bordered[:, n, :n] = bordered[:, :n, n] = y
-    # y' K^-1 y is at most y'y over the least eigenvalue of K; a corner that is large enough keeps all definite
-    bordered[:, n, n] = 1e12 * (1.0 + float(y @ y))
-    try:
-        lower = np.linalg.cholesky(bordered)
-    except np.linalg.LinAlgError:  # one of them needs repair
-        return _forms_one_by_one(covariances, y)
-    half = lower[:, n, :n]
-    diagonal = np.diagonal(lower, axis1=1, axis2=2)[:, :n]
-    return np.einsum("gi,gi->g", half, half), 2.0 * np.log(diagonal).sum(1)
-
-
-def _forms_one_by_one(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`stack_of_forms` by a factor for each; one that cannot be repaired has an infinite square."""
-    out = np.zeros((2, len(covariances)))
+    out = np.empty((2, len(covariances)))
     for index, one in enumerate(covariances):
-        try:
-            chol = factor(one, overwrite=True)
-        except NotPositiveDefiniteError:
-            out[:, index] = np.inf, 0.0
+        lower = one.T  # a matrix in row order is its transpose in column order
+        if lapack.cholesky(lower) != 0:
+            out[:, index] = np.nan
             continue
-        half = chol.half_solve(y)
-        out[:, index] = half @ half, chol.log_determinant()
+        half = lapack.solve_lower(lower, y)[0]
+        out[:, index] = half @ half, 2.0 * np.log(lower.diagonal()).sum()
     return out[0], out[1]
 
 

@@ -180,7 +180,7 @@ class Ledger:
 
         def values(some: np.ndarray) -> np.ndarray:
             stack = with_groups(part.kernel, old_rows, block.X, at.theta, some)
-            return log_likelihoods(stack, block.y, [at] * len(some), gram)
+            return np.nan_to_num(log_likelihoods(stack, block.y, [at] * len(some), gram), nan=-np.inf)
 
         mine = unpack(parent.summit.z, own, part.prior)
         base = log_likelihood(part.kernel, old_rows, block.y, mine, gram)

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betaln
 
-from ssvgp.gp.kernels import Kernel, at_each
+from ssvgp.gp.kernels import Kernel, upper_at_each
 from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.records import Parameters, Prior
@@ -150,6 +150,8 @@ def _normal_priors(scale: bool, background: bool, prior: Prior) -> tuple[np.ndar
 
 def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
+    if not candidate.size and not candidate.background:
+        return _constant_and_noise(problem)
     active = list(candidate.active)
     parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(candidate.background)) for b in problem.blocks]
     size = candidate.size
@@ -170,6 +172,24 @@ def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], 
         except NotPositiveDefiniteError:
             return -np.inf, total
         return value, total
+
+    return objective
+
+
+def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """`log_joint` of the empty set: y = constant + noise, with Kt = mean 11' + noise I in closed form."""
+    empty, mean = Candidate(()), problem.prior.mean
+    sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
+
+    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = log_prior(z, empty, problem.prior)
+        noise = unpack(z, empty, problem.prior).noise
+        for n, along, square in sums:  # y'y has the part along the constant, with variance `wide`, and the rest
+            wide, rest = noise + n * mean, square - along
+            determinant = (n - 1) * math.log(noise) + math.log(wide)
+            value -= 0.5 * (rest / noise + along / wide + determinant + n * LOG_2PI)
+            slope[0] += 0.5 * (rest / noise + noise * along / wide**2 - (n - 1) - noise / wide)
+        return value, slope
 
     return objective
 
@@ -206,8 +226,15 @@ def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> n
 def stack_values(
     kernel: Kernel, rows: np.ndarray, y: np.ndarray, each: list[Parameters], gram: np.ndarray | None
 ) -> np.ndarray:
-    stack = at_each(kernel, rows, np.array([one.theta for one in each]))
-    return log_likelihoods(stack, y, each, gram)
+    """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
+    stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
+    values = log_likelihoods(stack, y, each, gram)
+    for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
+        try:
+            values[index] = log_likelihood(kernel, rows, y, each[index], gram)
+        except NotPositiveDefiniteError:
+            values[index] = -np.inf
+    return values
 
 
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
