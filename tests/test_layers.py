@@ -12,6 +12,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "ssvgp"
 # Rank by first name below the package. A part may import those of lower rank and itself, nothing else.
 RANK = {
     "records": 0,
+    "workers": 0,
+    "progress": 0,
+    "race": 1,
     "data": 1,
     "gp": 1,
     "weigh": 2,

@@ -9,8 +9,10 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.blocks import local_rows, polished
+from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
+from ssvgp.race import race
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
@@ -207,12 +209,29 @@ def _inclusion(pairs: Sequence[tuple[Entry, Cloud]]) -> tuple[np.ndarray, np.nda
 def _polish(
     entries: list[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
 ) -> tuple[list[Entry], np.ndarray]:
-    """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other."""
+    """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
+
+    First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
+    undecided.
+    """
     leaders = [e for e, w in zip(entries, weights, strict=True) if w > POLISHED or e.refined is not None]
     leaders, first = leaders[:MOST_POLISHED], leaders[0]
-    rows = local_rows(train, first.problem, first.fit, settings.polish_blocks, settings.polish_rows, rng)
-    fits = [polished(train, e.problem, e.fit, rows) for e in leaders]
-    out = [Entry(e.problem, f, None, f.log_evidence) for e, f in zip(leaders, fits, strict=True)]
+    rows = local_rows(train, first.problem, first.fit, settings.most_polish_blocks, settings.polish_rows, rng)
+    at = [mode(e.problem, e.fit) for e in leaders]
+
+    def score(member: int, block: np.ndarray) -> float:
+        entry = leaders[member]
+        columns = train.X[block][:, list(entry.fit.candidate.active)]
+        return log_likelihood(entry.problem.kernel, columns, train.y[block], at[member])
+
+    standing = race(
+        score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers
+    )
+    left = [e for e, running in zip(leaders, standing.running, strict=True) if running]
+    used = rows[: max(settings.polish_blocks, standing.blocks)]
+    fits = first.problem.workers.map(polished, [(train, e.problem, e.fit, used) for e in left])
+    out = [Entry(e.problem, f, None, f.log_evidence) for e, f in zip(left, fits, strict=True)]
+    out.sort(key=lambda e: -e.log_evidence)
     log_evidence = np.array([e.log_evidence for e in out])
     return out, np.exp(log_evidence - logsumexp(log_evidence))
 

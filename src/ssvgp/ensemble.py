@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -12,6 +13,7 @@ from ssvgp.average import average
 from ssvgp.blocks import local_rows, random_blocks
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
+from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger, thinned
 from ssvgp.propose.search import empty_fit, explore, grow, prune
@@ -22,21 +24,14 @@ from ssvgp.workers import Workers, keep_freed_memory
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
 ENOUGH_ROWS = 150  # with fewer, steps are so short that threads would only wait for each other
+MOST_ON_BLOCKS = 3  # sets whose neighbours are tried on blocks
 BEATEN = 4.0  # times the reach below the best: a fit that will clearly end there is given up on its way
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
 
-@dataclass(frozen=True)
-class Event:
-    """What a callback hears: the phase, the sets fitted so far, and the best of them."""
-
-    phase: str
-    visited: int
-    best: tuple[int, ...]
-    log_evidence: float
-
-
-Callback = Callable[[Event], None]
+# how the time of a fit is usually spent, for estimates of what remains
+SHARES = {"growth": 0.25, "dense start": 0.15, "moves": 0.1, "background": 0.1, "kernels": 0.1, "averaging": 0.3}
+LARGE_SHARES = {"growth": 0.1, "dense start": 0.05, "neighbour blocks": 0.5, "kernels": 0.25, "averaging": 0.1}
 
 
 def auto_ensemble(
@@ -58,15 +53,17 @@ def auto_ensemble(
         blocking, walking, drawing = rng.spawn(3)
         prior = prior.for_data(train.n, train.d)
         problem = _problem(train, kernels[0], prior, settings, blocking)
-        ledgers = [Ledger(replace(problem, workers=workers))]
+        reporter = Reporter(callback, LARGE_SHARES if train.n > settings.exact_rows else SHARES)
+        ledgers = [Ledger(replace(problem, workers=workers), reporter=reporter)]
         interrupted = False
         try:
-            _search(ledgers, train, kernels, settings, (blocking, walking), callback)
+            _search(ledgers, train, kernels, settings, (blocking, walking))
         except KeyboardInterrupt:
             if not ledgers[0].fits:
                 raise
             interrupted = True
-        found = average([ledger for ledger in ledgers if ledger.fits], train, settings, drawing)
+        with _phase(ledgers, "averaging"):
+            found = average([ledger for ledger in ledgers if ledger.fits], train, settings, drawing)
         return replace(found, notes={**found.notes, "interrupted": interrupted})
 
 
@@ -76,33 +73,52 @@ def _search(
     kernels: tuple[Kernel, ...],
     settings: AutoSettings,
     rngs: tuple[np.random.Generator, np.random.Generator],
-    callback: Callback | None,
 ) -> None:
     """Fill the ledgers, the first kernel's and one for each other, in place: an interrupt leaves what is there."""
     blocking, walking = rngs
-    tell = _teller(ledgers[0], callback)
-    _search_sparse(ledgers[0], train, settings, walking, tell)
+    _search_sparse(ledgers, train, settings, walking)
     if train.n > settings.exact_rows:
-        ledgers[0] = _localise(ledgers[0], train, settings, blocking)
-        tell = _teller(ledgers[0], callback)
-        grow(ledgers[0], ledgers[0].best(), settings.search)
-        explore(ledgers[0], settings.search)
-        tell("neighbour blocks")
-    elif ledgers[0].problem.blocks[0].grams and 0.0 < ledgers[0].problem.prior.with_background < 1.0:
-        _search_background(ledgers[0], settings)
-        tell("background")
+        settings = _for_blocks(settings)
+        _search_neighbours(ledgers, train, settings, blocking)
+    else:
+        with _phase(ledgers, "moves"):
+            explore(ledgers[0], settings.search)
+        if ledgers[0].problem.blocks[0].grams and 0.0 < ledgers[0].problem.prior.with_background < 1.0:
+            with _phase(ledgers, "background"):
+                _search_background(ledgers[0], settings)
     first = ledgers[0]
-    ledgers += first.problem.workers.map(_judge_by, [(kernel, first, settings) for kernel in kernels[1:]])
-    tell("kernels")
+    with _phase(ledgers, "kernels"):
+        ledgers += first.problem.workers.map(_judge_by, [(kernel, first, settings) for kernel in kernels[1:]])
 
 
-def _teller(ledger: Ledger, callback: Callback | None) -> Callable[[str], None]:
-    def tell(phase: str) -> None:
-        if callback is not None:
-            best = ledger.best()
-            callback(Event(phase, len(ledger.fits), best.candidate.active, best.log_evidence))
+@contextmanager
+def _phase(ledgers: list[Ledger], name: str) -> Iterator[None]:
+    """What is fitted inside belongs to this phase of the fit; the first ledger may be replaced in it."""
+    reporter = ledgers[0].reporter
+    assert reporter is not None  # given by auto_ensemble
+    reporter.begin(name)
+    yield
+    best = ledgers[0].best()
+    reporter.end(best.candidate.active, best.log_evidence, len(ledgers[0].fits))
 
-    return tell
+
+def _for_blocks(settings: AutoSettings) -> AutoSettings:
+    """A narrower search: on all rows the differences seen on blocks would be many times as large."""
+    search = settings.search
+    narrow = replace(search, reach=0.5 * search.reach, slack=0.5 * search.slack, most_expanded=MOST_ON_BLOCKS)
+    return replace(settings, search=narrow)
+
+
+def _search_neighbours(
+    ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator
+) -> None:
+    """Growth on blocks of neighbours in the metric of the best set; then blocks in the new metric, growth and moves."""
+    with _phase(ledgers, "neighbour blocks"):
+        ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks // 2, rng)
+        grow(ledgers[0], ledgers[0].best(), settings.search)
+        ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks, rng)
+        grow(ledgers[0], prune(ledgers[0], ledgers[0].best(), settings.search), settings.search)
+        explore(ledgers[0], settings.search)
 
 
 def _problem(
@@ -118,13 +134,14 @@ def _problem(
     return Problem(random_blocks(train, settings.search_blocks, settings.block_rows, rng), kernel, prior)
 
 
-def _search_sparse(
-    ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator, tell: Callable[[str], None]
-) -> None:
-    """Growth from nothing, then from the dense end, then moves around the best."""
-    grow(ledger, _first_look(ledger, settings), settings.search)
-    tell("growth")
-    if train.d <= settings.most_dense_inputs:
+def _search_sparse(ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> None:
+    """Growth from nothing, then from the dense end."""
+    ledger = ledgers[0]
+    with _phase(ledgers, "growth"):
+        grow(ledger, _first_look(ledger, settings), settings.search)
+    if train.d > settings.most_dense_inputs:
+        return
+    with _phase(ledgers, "dense start"):
         order, theta = dense_ranking(train, ledger.problem.kernel, _dense_settings(train, settings), rng)
         starts = dense_starts(
             ledger,
@@ -139,9 +156,6 @@ def _search_sparse(
             found = prune(ledger, start, settings.search)
             if found is ledger.best():  # lesser sets within reach are left to the moves below
                 grow(ledger, found, settings.search)
-        tell("dense start")
-    explore(ledger, settings.search)
-    tell("moves")
 
 
 def _first_look(ledger: Ledger, settings: AutoSettings) -> Fit:
@@ -184,13 +198,15 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     explore(ledger, settings.search)
 
 
-def _localise(ledger: Ledger, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ledger:
-    """The leading sets judged anew on more blocks, of neighbours in the metric of the best set (section 3.2)."""
-    rows = local_rows(train, ledger.problem, ledger.best(), settings.blocks, settings.block_rows, rng)
+def _localise(
+    ledger: Ledger, train: Train, settings: AutoSettings, count: int, rng: np.random.Generator
+) -> Ledger:
+    """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
+    rows = local_rows(train, ledger.problem, ledger.best(), count, settings.block_rows, rng)
     blocks = tuple(Block(train.X[r], train.y[r]) for r in rows)
-    local = Ledger(replace(ledger.problem, blocks=blocks))
+    local = Ledger(replace(ledger.problem, blocks=blocks), reporter=ledger.reporter)
     empty_fit(local)
-    for found in ledger.within(settings.search.reach)[:4]:
+    for found in ledger.within(settings.search.reach)[:2]:
         _refit(local, found)
     return local
 
@@ -209,6 +225,9 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     for found in ledger.within(0.5 * settings.search.reach)[:3]:
         _refit(other, found, bar)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
-        explore(other, settings.search)
+        if len(other.problem.blocks) > 1:
+            grow(other, prune(other, other.best(), settings.search), settings.search)
+        else:
+            explore(other, settings.search)
     return other
 

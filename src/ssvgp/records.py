@@ -198,8 +198,9 @@ class AutoSettings:
     exact_rows: int = 2000
     search_blocks: int = 3  # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours
     blocks: int = 8
-    block_rows: int = 256
+    block_rows: int = 250  # a power of two would be a fifth slower: its rows fall on the same places of the cache
     polish_blocks: int = 3  # the parameters of the final sets are fitted to these
+    most_polish_blocks: int = 6  # where the race between the leading sets is not decided on fewer
     polish_rows: int = 1000
     draws: int = 24  # importance draws for each set that carries weight
     components: int = 32  # of the predictive mixture, about: every set that counts has one at least

@@ -10,8 +10,19 @@ from scipy.special import logsumexp
 
 from ssvgp.gp.kernels import Kernel, with_groups
 from ssvgp.gp.likelihood import log_likelihood, log_likelihoods, stack_size
+from ssvgp.progress import Reporter
 from ssvgp.propose.screen import shapes
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_joint_value, log_joint_values, log_model_prior, unpack
+from ssvgp.weigh.evidence import (
+    Block,
+    Candidate,
+    Fit,
+    Problem,
+    fit,
+    log_joint_value,
+    log_joint_values,
+    log_model_prior,
+    unpack,
+)
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
@@ -130,10 +141,11 @@ class Ledger:
     expanded: set[Candidate] = field(default_factory=set)
     paired: set[Candidate] = field(default_factory=set)
     shapes: list[np.ndarray] = field(default_factory=list)
+    reporter: Reporter | None = None
 
     def under(self, kernel: Kernel) -> Ledger:
         """An empty book of the same data under another kernel."""
-        return Ledger(replace(self.problem, kernel=kernel), shapes=self.shapes)
+        return Ledger(replace(self.problem, kernel=kernel), shapes=self.shapes, reporter=self.reporter)
 
     def shapes_of(self, blocks: Sequence[Block]) -> list[np.ndarray] | None:
         """The shapes (3, m, d) of the first blocks, worked out once, or None where they would fill the memory."""
@@ -193,7 +205,14 @@ class Ledger:
         found = self.problem.workers.map(fit_probe, [(self.problem, p) for p in new])
         for f in found:
             self.fits[f.candidate] = f
+            self._report(f)
         return [self.fits[p.candidate] for p in probes]
+
+    def _report(self, found: Fit) -> None:
+        if self.reporter is not None and self.reporter.callback is not None:
+            best, size = self.best(), found.candidate.size
+            member = f"{self.problem.kernel.name}, {size} inputs" + ", background" * bool(found.candidate.background)
+            self.reporter.heard(member, best.candidate.active, best.log_evidence, len(self.fits))
 
     def visit(self, parent: Fit, candidate: Candidate) -> Fit:
         """Fit one candidate from a relative, unless that was done before."""
