@@ -9,8 +9,9 @@ import pytest
 
 from experiments import designs
 from ssvgp import SSVGPRegressor
-from ssvgp.ensemble import Event, auto_ensemble
+from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp.compose import kernel_named
+from ssvgp.progress import Event
 from ssvgp.records import AutoSettings, Ensemble, Prior, Train
 
 SETTINGS = AutoSettings()

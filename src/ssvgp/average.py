@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.blocks import local_rows, polished
+from ssvgp.blocks import block_of, local_rows, polished
 from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
@@ -221,8 +221,10 @@ def _polish(
 
     def score(member: int, block: np.ndarray) -> float:
         entry = leaders[member]
-        columns = train.X[block][:, list(entry.fit.candidate.active)]
-        return log_likelihood(entry.problem.kernel, columns, train.y[block], at[member])
+        kind = entry.fit.candidate.background
+        here = block_of(train, block, (kind,) if kind else ())
+        columns = here.X[:, list(entry.fit.candidate.active)]
+        return log_likelihood(entry.problem.kernel, columns, here.y, at[member], here.grams.get(kind))
 
     standing = race(
         score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers

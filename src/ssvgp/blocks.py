@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ssvgp.gp.background import gram, metric
 from ssvgp.gp.neighbours import block
 from ssvgp.records import Train
 from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_model_prior, mode
 
 
-def random_blocks(train: Train, count: int, rows: int, rng: np.random.Generator) -> tuple[Block, ...]:
-    """`count` blocks of random rows: where no metric is known yet."""
-    chosen = [np.sort(rng.choice(train.n, min(rows, train.n), replace=False)) for _ in range(count)]
-    return tuple(Block(train.X[r], train.y[r]) for r in chosen)
+def block_of(train: Train, rows: np.ndarray, kinds: Sequence[str] = ()) -> Block:
+    """The given rows (m,) as a block, with background matrices of these kinds."""
+    X = train.X[rows]
+    return Block(X, train.y[rows], {kind: gram(kind, X, X, train.units) for kind in kinds})
+
+
+def random_rows(train: Train, count: int, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """`count` samples of rows: where no metric is known yet."""
+    return [np.sort(rng.choice(train.n, min(rows, train.n), replace=False)) for _ in range(count)]
 
 
 def local_rows(
@@ -22,13 +29,17 @@ def local_rows(
 ) -> list[np.ndarray]:
     """Rows of blocks that are half nearest neighbours of a random row in the metric of `best`, half random rows.
 
-    Neighbours tell of short scales, random rows of long ones. Without active inputs, or for a kernel that does not fall
-    with distance, all rows are random.
+    Neighbours tell of short scales, random rows of long ones. Without active inputs and background, or for a kernel
+    that does not fall with distance, all rows are random.
     """
-    active = list(best.candidate.active)
-    if not active or not problem.kernel.local:
-        return [np.sort(rng.choice(train.n, min(rows, train.n), replace=False)) for _ in range(count)]
-    scaled = train.X[:, active] * mode(problem, best).theta
+    active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
+    if at.background:
+        weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.units)
+        scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
+    elif active.size and problem.kernel.local:
+        scaled = train.X[:, active] * at.theta
+    else:
+        return random_rows(train, count, rows, rng)
     chosen = []
     for centre in rng.choice(train.n, count, replace=False):
         near = block(scaled, int(centre), rows // 2)
@@ -42,9 +53,11 @@ def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray])
 
     Many rows at once see short lengthscales, and tell kernels apart, where small blocks cannot.
     """
-    columns = train.X[:, list(found.candidate.active)]
-    narrow = replace(problem, blocks=tuple(Block(np.ascontiguousarray(columns[r]), train.y[r]) for r in rows))
-    alone = replace(found.candidate, active=tuple(range(columns.shape[1])))
+    active, kind = list(found.candidate.active), found.candidate.background
+    whole = [block_of(train, r, (kind,) if kind else ()) for r in rows]
+    blocks = tuple(replace(b, X=np.ascontiguousarray(b.X[:, active])) for b in whole)
+    narrow = replace(problem, blocks=blocks)
+    alone = replace(found.candidate, active=tuple(range(len(active))))
     better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2)
     # the prior of the set belongs to all d inputs, not to the narrow table
     evidence = better.log_evidence - log_model_prior(alone, narrow) + log_model_prior(found.candidate, problem)

@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.average import average
-from ssvgp.blocks import local_rows, random_blocks
+from ssvgp.blocks import block_of, local_rows, random_rows
 from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel
 from ssvgp.progress import Callback, Reporter
@@ -115,6 +115,8 @@ def _search_neighbours(
     """Growth on blocks of neighbours in the metric of the best set; then blocks in the new metric, growth and moves."""
     with _phase(ledgers, "neighbour blocks"):
         ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks // 2, rng)
+        if ledgers[0].problem.blocks[0].grams:
+            _add_background(ledgers[0], settings)
         grow(ledgers[0], ledgers[0].best(), settings.search)
         ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks, rng)
         grow(ledgers[0], prune(ledgers[0], ledgers[0].best(), settings.search), settings.search)
@@ -126,12 +128,18 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
-        kinds = settings.backgrounds if train.d > settings.background_from * train.n else ()
-        if train.units is None or np.ptp(train.units) < ALIKE * train.units.max():
-            kinds = tuple(kind for kind in kinds if kind != "unscaled")  # the same as linear
-        grams = {kind: gram(kind, train.X, train.X, train.units) for kind in kinds}
+        grams = {kind: gram(kind, train.X, train.X, train.units) for kind in _kinds(train, settings)}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
-    return Problem(random_blocks(train, settings.search_blocks, settings.block_rows, rng), kernel, prior)
+    rows = random_rows(train, settings.search_blocks, settings.block_rows, rng)
+    return Problem(tuple(block_of(train, r) for r in rows), kernel, prior)
+
+
+def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
+    """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
+    if train.d <= settings.background_from * min(train.n, max(settings.block_rows, settings.exact_rows // 8)):
+        return ()
+    alike = train.units is None or np.ptp(train.units) < ALIKE * train.units.max()
+    return tuple(kind for kind in settings.backgrounds if not (alike and kind == "unscaled"))  # the same as linear
 
 
 def _search_sparse(ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> None:
@@ -182,6 +190,12 @@ def _dense_settings(train: Train, settings: AutoSettings) -> PaperSettings:
 
 def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     """The best sets with a background beside them, and growth on top of the background alone where it competes."""
+    _add_background(ledger, settings)
+    explore(ledger, settings.search)
+
+
+def _add_background(ledger: Ledger, settings: AutoSettings) -> None:
+    """Backgrounds beside the best set and alone, with growth from there and elimination where they compete."""
     kinds = tuple(ledger.problem.blocks[0].grams)
     best = ledger.best()
     ledger.visit_all(ledger.probe_all(best, [Candidate(best.candidate.active, kind) for kind in kinds]))
@@ -195,7 +209,6 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
     top = ledger.best(True)
     if top.log_evidence > ledger.best().log_evidence - settings.search.reach:
         prune(ledger, top, settings.search)
-    explore(ledger, settings.search)
 
 
 def _localise(
@@ -203,7 +216,7 @@ def _localise(
 ) -> Ledger:
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     rows = local_rows(train, ledger.problem, ledger.best(), count, settings.block_rows, rng)
-    blocks = tuple(Block(train.X[r], train.y[r]) for r in rows)
+    blocks = tuple(block_of(train, r, _kinds(train, settings)) for r in rows)
     local = Ledger(replace(ledger.problem, blocks=blocks), reporter=ledger.reporter)
     empty_fit(local)
     for found in ledger.within(settings.search.reach)[:2]:

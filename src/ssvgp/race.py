@@ -20,8 +20,8 @@ SURE = 3.0  # standard errors
 class Standing:
     """How a race of k members ended.
 
-    `behind` (k,) is the mean over blocks of the nats by which a member lies behind the winner, `error` (k,) the standard
-    error of that, both from the blocks that the two have in common; `running` (k,) says who was not beaten.
+    `behind` (k,) is the mean over blocks of the nats by which a member lies behind the winner, `error` (k,) the
+    standard error of that, both from the blocks that the two have in common; `running` (k,) says who was not beaten.
     """
 
     behind: np.ndarray

@@ -41,6 +41,18 @@ def gram_diagonal(kind: str, rows: np.ndarray, units: np.ndarray | None = None) 
     return (rows * rows) @ shares
 
 
+def metric(
+    active: np.ndarray, theta: np.ndarray, scale: float, background: float, kind: str, d: int, units: np.ndarray | None
+) -> np.ndarray:
+    """Weights (d,) of all columns such that nearest rows are those with which f has most in common.
+
+    For small differences D the variance of f(x) - f(x') is scale |theta * D|^2 + background sum_j share_j D_j^2.
+    """
+    squares = background * (_shares(units, d) if kind == "unscaled" else np.full(d, 1.0 / d))
+    squares[active] += scale * theta**2
+    return np.sqrt(squares)
+
+
 def _shares(units: np.ndarray | None, d: int) -> np.ndarray:
     """The share of each column in the total variance of the table (d,)."""
     if units is None:

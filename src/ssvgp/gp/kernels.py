@@ -198,7 +198,7 @@ def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.nd
 def with_groups(
     kernel: Kernel, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:
-    """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at common theta (p + k,)."""
+    """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at theta (p + k,)."""
     if not isinstance(kernel, Stationary):
         grown = [np.column_stack([rows, table[:, group]]) for group in groups]
         return np.stack([kernel.matrix(one, one, theta) for one in grown])

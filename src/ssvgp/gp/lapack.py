@@ -61,9 +61,9 @@ def _integers(*values: int) -> list[Any]:
 
 
 def cholesky(work: np.ndarray) -> int:
-    """Put the lower factor of a symmetric matrix (n, n) in column order into its place; LAPACK's info, 0 if all is well.
+    """Put the lower factor of a symmetric matrix (n, n) in column order into its place, and return LAPACK's info.
 
-    If it worked there are zeros above the diagonal; if not, what lies there is as it was.
+    0 means that it worked. Then there are zeros above the diagonal; else what lies there is as it was.
     """
     if _by_wrapper(work):
         lower, failed = lapack.dpotrf(work, lower=1, clean=1)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.background import gram, gram_diagonal
+from ssvgp.gp.background import gram, gram_diagonal, metric
 from ssvgp.gp.condense import condense
 from ssvgp.gp.likelihood import covariance
 from ssvgp.gp.linalg import Factor, factor
@@ -137,11 +137,12 @@ def joint_posterior(given: Posterior, X_new: np.ndarray) -> JointMoments:
 
 def _neighbours(member: Member, train: Train, X_new: np.ndarray, m: int) -> np.ndarray:
     """Indices (t, m) of the training rows nearest in theta * (x - x'), the metric of the kernel."""
+    at = member.parameters
+    if at.background:
+        weights = metric(member.active, at.theta, at.scale, at.background, at.background_kind, train.d, member.units)
+        return nearest(train.X * weights, X_new * weights, m)
     if member.active.size:
-        theta = member.parameters.theta
-        return nearest(train.X[:, member.active] * theta, X_new[:, member.active] * theta, m)
-    if member.parameters.background:
-        return nearest(train.X, X_new, m)
+        return nearest(train.X[:, member.active] * at.theta, X_new[:, member.active] * at.theta, m)
     # no input matters: rows spread over the table, since the first m may be all alike in a sorted one
     spread = np.linspace(0, train.n - 1, m).round().astype(np.intp)
     return np.broadcast_to(spread, (X_new.shape[0], m))

@@ -198,8 +198,8 @@ def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> fl
     """log p(y, z | S) alone, a third of the cost of its gradient."""
     parameters = unpack(z, candidate, problem.prior)
     value = log_prior(z, candidate, problem.prior)[0]
-    active = list(candidate.active)
-    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(candidate.background)) for b in problem.blocks]
+    active, kind = list(candidate.active), candidate.background
+    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind)) for b in problem.blocks]
     try:
         return value + sum(problem.workers.map(log_likelihood, each))
     except NotPositiveDefiniteError:
