@@ -9,6 +9,7 @@ import pytest
 
 from experiments import designs
 from ssvgp import SSVGPRegressor
+from ssvgp import ensemble as ensemble_module
 from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp.compose import kernel_named
 from ssvgp.progress import Event
@@ -172,11 +173,47 @@ def test_other_kernels_judge_what_the_first_found() -> None:
 def test_the_callback_hears_every_phase_in_order_with_rising_evidence() -> None:
     events: list[Event] = []
     found = run(waves(60, 30), callback=events.append)
-    assert [e.phase for e in events] == ["growth", "dense start", "moves", "background", "kernels"]
-    assert np.all(np.diff([e.visited for e in events]) >= 0)
-    assert np.all(np.diff([e.log_evidence for e in events]) >= 0)
-    assert events[-1].visited == found.notes["visited"]
-    assert events[-1].best == (1, 3)
+    phases = list(dict.fromkeys(e.phase for e in events))
+    assert phases == ["growth", "dense start", "moves", "background", "kernels", "averaging"]
+    ends = [e for e in events if e.member == "all"]
+    assert [e.phase for e in ends] == phases
+    assert np.all(np.diff([e.visited for e in ends]) >= 0)
+    assert np.all(np.diff([e.log_evidence for e in ends]) >= 0)
+    assert ends[-1].visited == found.notes["visited"]
+    assert ends[-1].best == (1, 3)
+
+
+def test_the_callback_hears_each_set_and_what_remains() -> None:
+    events: list[Event] = []
+    run(waves(60, 30), callback=events.append)
+    assert sum(e.member != "all" for e in events) > 5
+    assert all("inputs" in e.member for e in events if e.member != "all")
+    assert np.all(np.diff([e.fraction for e in events]) >= 0.0)
+    assert events[-1].fraction == pytest.approx(1.0)
+    assert events[-1].seconds_left == pytest.approx(0.0)
+    assert any(e.seconds_left is not None and e.seconds_left > 0.0 for e in events)
+    assert "left" in str(events[-2])
+
+
+def test_an_interrupt_while_averaging_is_not_lost_either() -> None:
+    def interrupt(event: Event) -> None:
+        if event.phase == "kernels" and event.member == "all":
+            broken.append(True)
+
+    broken: list[bool] = []
+    real, calls = ensemble_module.average, []
+
+    def average(*arguments: object) -> object:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return real(*arguments)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ensemble_module, "average", average)
+        found = run(waves(60, 10), callback=interrupt)
+    assert broken and found.notes["interrupted"]
+    assert np.flatnonzero(found.pip > 0.5).tolist() == [1, 3]
 
 
 def test_the_callback_hears_the_ledger_that_counts_when_rows_are_many() -> None:
@@ -184,7 +221,7 @@ def test_the_callback_hears_the_ledger_that_counts_when_rows_are_many() -> None:
     found = run(waves(400, 20), BLOCKS, callback=events.append)
     assert events[-1].visited == found.notes["visited"]
     by_phase = {e.phase: e.log_evidence for e in events}
-    assert by_phase["neighbour blocks"] != by_phase["moves"]  # other rows, other evidence
+    assert by_phase["neighbour blocks"] != by_phase["dense start"]  # other rows, other evidence
 
 
 def test_the_same_seed_gives_the_same_ensemble() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -21,6 +22,7 @@ from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
 from ssvgp.workers import Workers, keep_freed_memory
 
+QUICK: dict[str, Any] = {"draws": 2, "components": 1, "polish_blocks": 1, "most_polish_blocks": 1, "polish_rows": 250}
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
 ENOUGH_ROWS = 150  # with fewer, steps are so short that threads would only wait for each other
@@ -62,8 +64,13 @@ def auto_ensemble(
             if not ledgers[0].fits:
                 raise
             interrupted = True
+        filled = [ledger for ledger in ledgers if ledger.fits]
         with _phase(ledgers, "averaging"):
-            found = average([ledger for ledger in ledgers if ledger.fits], train, settings, drawing)
+            try:
+                found = average(filled, train, settings, drawing)
+            except KeyboardInterrupt:
+                found = average(filled, train, replace(settings, **QUICK), drawing)
+                interrupted = True
         return replace(found, notes={**found.notes, "interrupted": interrupted})
 
 
