@@ -22,6 +22,7 @@ from ssvgp.weigh.evidence import (
     fit,
     log_joint,
     log_joint_value,
+    log_joint_values,
     log_model_prior,
     log_prior,
     log_set_prior,
@@ -30,6 +31,7 @@ from ssvgp.weigh.evidence import (
     with_curvature,
 )
 from ssvgp.weigh.refine import all_modes, refine
+from ssvgp.workers import Workers
 
 UNITS = np.array([1.0, 3.0, 0.2, 1.0, 2.0])
 
@@ -241,3 +243,53 @@ def test_many_rows_allow_rougher_functions() -> None:
     assert max(many.slab_scales) > max(few.slab_scales) == max(Prior().slab_scales)
     chosen = Prior(slab_scales=(0.3,))
     assert chosen.for_data(10**6, 10).slab_scales == (0.3,)
+
+
+# --- fast ways against slow ones ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("rows", [14, 200])
+@pytest.mark.parametrize("kind", ["", "smooth"])
+@pytest.mark.parametrize("kernel", ["se", "matern52", "linear", "se+linear"])
+def test_many_values_at_once_are_those_of_one_at_a_time(kernel: str, kind: str, rows: int, n_jobs: int) -> None:
+    blocks = tuple(block(seed, rows) for seed in range(2))
+    candidate = Candidate((1, 3), kind)
+    rng = np.random.default_rng(0)
+    z = rng.normal(-0.5, 0.7, size=(7, 5 if kind else 4))
+    case = Problem(blocks, kernel_named(kernel), Prior().for_data(2 * rows, 5))
+    with Workers(n_jobs) as workers:
+        values = log_joint_values(replace(case, workers=workers), candidate, z)
+    assert values == pytest.approx([log_joint_value(case, candidate, row) for row in z], rel=1e-10, abs=1e-8)
+
+
+def test_a_value_that_needs_repair_is_repaired_in_a_stack_too() -> None:
+    twice = np.repeat(block(0, 90).X, 2, axis=0)  # every row is there twice, and there is no noise
+    case = Problem((Block(twice, twice[:, 0]),), kernel_named("se"), Prior().for_data(180, 5))
+    z = np.array([[-1.0, 0.0, -1.0], [-1.0, 0.0, -40.0]])
+    candidate = Candidate((0,))
+    expected = [log_joint_value(case, candidate, row) for row in z]
+    assert np.isfinite(expected).all()
+    assert log_joint_values(case, candidate, z) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+@pytest.mark.parametrize("log_noise", [-3.0, 0.2])
+def test_the_empty_set_in_closed_form_is_a_constant_with_noise(blocks: int, log_noise: float) -> None:
+    case, z = problem("se", blocks), np.array([log_noise])
+    at = unpack(z, Candidate(()), case.prior)
+    value, slope = log_joint(case, Candidate(()))(z)
+    plain = sum(log_likelihood(case.kernel, b.X[:, []], b.y, at) for b in case.blocks)
+    assert value == pytest.approx(plain + log_prior(z, Candidate(()), case.prior)[0], rel=1e-12)
+    assert slope == pytest.approx(
+        central_difference(lambda x: log_joint(case, Candidate(()))(x)[0], z), rel=1e-6, abs=1e-7
+    )
+
+
+def test_a_fit_that_is_clearly_beaten_stops_early_and_one_that_is_not_goes_on() -> None:
+    case, candidate, start = problem(), Candidate((1, 3)), np.array([2.0, 2.0, 3.0, 2.0])
+    whole = fit(case, candidate, start)
+    assert fit(case, candidate, start, bar=whole.log_evidence).log_evidence == whole.log_evidence
+    beaten = fit(case, candidate, start, bar=whole.log_evidence + 500.0)
+    assert beaten.evaluations < whole.evaluations
+    assert beaten.log_evidence < whole.log_evidence
