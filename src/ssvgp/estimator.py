@@ -22,7 +22,7 @@ from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp import mixture
 from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.kernels import Kernel, squared_exponential
-from ssvgp.gp.predict import Posterior, posteriors, predict
+from ssvgp.gp.predict import Prepared, predict, prepared
 from ssvgp.paper import paper_ensemble
 from ssvgp.propose.acavi import MANY_ROWS
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
@@ -244,15 +244,19 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     def _prediction(self, X: Any) -> Prediction:
         rows = self._rows(X)
         with one_blas_thread():
-            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._posteriors())
+            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._prepared())
 
-    def _posteriors(self) -> tuple[Posterior, ...] | None:
-        """Factored members, made once where they are exact and small enough to keep."""
-        if self._neighbours is not None or 8 * len(self.members_) * self.train_.n**2 > CACHE_BYTES:
+    def _prepared(self) -> tuple[Prepared, ...] | None:
+        """Members made ready for prediction, once, where they are small enough to keep."""
+        n, m = self.train_.n, self._neighbours
+        each = 8 * n**2 if m is None else max(8 * n * (3 * member.active.size + 4) for member in self.members_)
+        if len(self.members_) * each > CACHE_BYTES:
             return None
-        if "posteriors" not in self._kept_results:
-            self._kept_results["posteriors"] = posteriors(self.ensemble_, self.train_)
-        return self._kept_results["posteriors"]
+        if "prepared" not in self._kept_results:
+            self._kept_results["prepared"] = tuple(
+                prepared(member, self.train_, m) for member in self.ensemble_.members
+            )
+        return self._kept_results["prepared"]
 
     def _target_moments(self, X: Any, noise: bool) -> Restored:
         prediction = self._prediction(X)

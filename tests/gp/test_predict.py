@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 
-from ssvgp.gp import predict as module
+from ssvgp.gp import batches as module
 from ssvgp.gp.compose import KERNELS, kernel_named
 from ssvgp.gp.condense import condense
 from ssvgp.gp.kernels import squared_exponential
@@ -17,11 +17,11 @@ from ssvgp.gp.predict import (
     joint_posterior,
     joint_truncated,
     posterior,
-    posteriors,
     predict,
     predict_member,
     predict_posterior,
     predict_truncated,
+    prepared,
 )
 from ssvgp.records import Ensemble, Member, Parameters, Train
 
@@ -101,7 +101,7 @@ def test_condensed_rows_carry_what_the_rows_carried() -> None:
     at = Parameters(np.array([1.0, 0.8]), 1.0, 0.01)
     one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
     new = rng.uniform(-1.0, 1.0, size=(15, 2))
-    assert condense(X, y, one.parameters.theta) is not None
+    assert condense(X, y, one) is not None
     whole, few = predict_member(one, train, new), predict_truncated(one, train, new, 60)
     np.testing.assert_allclose(few.mean, whole.mean, atol=2e-3)
     np.testing.assert_allclose(few.variance, whole.variance, rtol=0.02, atol=1e-5)
@@ -206,7 +206,7 @@ def test_an_ensemble_predicts_what_its_members_predict(train, X_new) -> None:
         moments = predict_member(one, train, X_new)
         np.testing.assert_allclose(prediction.means[k], moments.mean, atol=1e-13)
         np.testing.assert_allclose(prediction.variances[k], moments.variance, atol=1e-13)
-    kept = predict(ensemble, train, X_new, given=posteriors(ensemble, train))
+    kept = predict(ensemble, train, X_new, given=[prepared(one, train, None) for one in ensemble.members])
     np.testing.assert_allclose(kept.means, prediction.means, atol=1e-13)
     truncated = predict(ensemble, train, X_new, neighbours=6)
     np.testing.assert_allclose(truncated.means[0], predict_truncated(members[0], train, X_new, 6).mean)
