@@ -20,11 +20,10 @@ from ssvgp.gp.linalg import factor
 from ssvgp.gp.neighbours import Search, close_together, search_over
 from ssvgp.records import Member, Train
 
-CELL_FACTOR, FEWEST_CELLS = 8.0, 64  # condensed neighbours stand for this many times the rows asked for
+CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
 GROUP = 256  # new rows that are tried together first
 SORTED = 2**24  # numbers of the new rows that are put in order at a time
-ENTRY_COST = 60  # of an entry of a covariance matrix, in multiplications of a factorisation
-GROUP_COST = 1e6  # of a group, likewise: what Python takes
+SHARED, OWN = 2, 4  # a system that is shared has at most 2 m rows, and the nearest m / 4 of every new row
 
 
 class Moments(NamedTuple):
@@ -141,28 +140,42 @@ def _batch(given: Local, rows: np.ndarray) -> Moments:
 
 
 def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """New rows that share one system, with all their neighbours (u,), wherever halving the group would not cost less.
+    """New rows that share one system, with the training rows (u,) of that system, from neighbours (b, m), nearest first.
 
-    Rows close to each other have most neighbours in common. A group of g rows with u neighbours together costs about
-    u^3 / 3 + u^2 g; where the training rows are so dense that neighbours differ, groups are halved down to single rows.
+    Rows close to each other have most neighbours in common. A group of g rows shares u rows, at most SHARED m of them
+    and so few that u^3 is less than g m^3, the cost of one system for each. Each row of a group has at least the nearest
+    m / OWN of its own m among them, and so many more as there is room for; where these do not fit, because training
+    rows are dense or new rows far apart, the group is halved, down to single rows, which have exactly their own m.
     """
-    waiting = [(part, _union(index[part])) for part in reversed(list(pieces(index.shape[0], GROUP)))]
+    m = index.shape[1]
+    waiting = list(pieces(index.shape[0], GROUP))[::-1]
     while waiting:
-        group, union = waiting.pop()
+        group = waiting.pop()
         size = group.stop - group.start
-        if size > 1:
+        limit = int(m * min(SHARED, size ** (1.0 / 3.0)))
+        some = _widest(index[group], limit)
+        if some is not None:
+            yield group, some
+        else:
             middle = group.start + size // 2
-            halves = [slice(group.start, middle), slice(middle, group.stop)]
-            unions = [_union(index[half]) for half in halves]
-            if sum(map(_cost, (size // 2, size - size // 2), (u.size for u in unions))) < _cost(size, union.size):
-                waiting += list(zip(halves, unions, strict=True))[::-1]
-                continue
-        yield group, union
+            waiting += [slice(middle, group.stop), slice(group.start, middle)]
 
 
-def _cost(g: int, u: int) -> float:
-    """Of predicting g rows from u neighbours, in multiplications."""
-    return u * u * (u / 3.0 + g + ENTRY_COST) + GROUP_COST
+def _widest(index: np.ndarray, limit: int) -> np.ndarray | None:
+    """The distinct rows among the nearest q of each (g, m), q as large as leaves at most `limit`; None if below m / OWN."""
+    m = index.shape[1]
+    low, high = -(-m // OWN), m
+    found = _union(index[:, :low])
+    if found.size > limit:
+        return None
+    while low < high:
+        middle = (low + high + 1) // 2
+        some = _union(index[:, :middle])
+        if some.size <= limit:
+            low, found = middle, some
+        else:
+            high = middle - 1
+    return found
 
 
 def _union(index: np.ndarray) -> np.ndarray:
