@@ -68,12 +68,13 @@ def measure(kind: str, n: int, p: int) -> Mapping[str, object]:
     built = time.process_time()
     dimension = effective_dimension(rows)
     seconds = {"tree": query_seconds(tree, queries, 8), "products": query_seconds(products, queries, 256)}
-    total = {"tree": middle - start + QUERIES * seconds["tree"], "products": built - middle + QUERIES * seconds["products"]}
+    build = {"tree": middle - start, "products": built - middle}
+    total = {name: build[name] + QUERIES * seconds[name] for name in build}
     chosen = "tree" if tree_wins(dimension, p, QUERIES) else "products"
     return {
         "kind": kind, "n": n, "p": p, "dimension": dimension,
-        "tree_build_seconds": middle - start, "tree_query_ms": 1e3 * seconds["tree"],
-        "products_build_seconds": built - middle, "products_query_ms": 1e3 * seconds["products"],
+        "tree_build_seconds": build["tree"], "tree_query_ms": 1e3 * seconds["tree"],
+        "products_build_seconds": build["products"], "products_query_ms": 1e3 * seconds["products"],
         "chosen": chosen, "faster": min(total, key=total.__getitem__), "loss": total[chosen] / min(total.values()),
         "same": same_distances(rows, queries[:4], tree, products),
     }
@@ -98,7 +99,7 @@ def main() -> None:
             found = measure(*case)
             append(path, found)
             losses.append(float(str(found["loss"])))
-            print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in found.items()), flush=True)
+            print("  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in found.items()))
     append(path, {"summary": {"mean_loss": float(np.mean(losses)), "worst_loss": max(losses)}})
     print(f"loss of the rule: mean {np.mean(losses):.2f}, worst {max(losses):.2f}")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,6 @@ from ssvgp.records import Member, Train
 
 CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
 GROUP = 256  # new rows that are tried together first
-SORTED = 2**24  # numbers of the new rows that are put in order at a time
 SHARED, OWN = 2, 4  # a system that is shared has at most 2 m rows, and the nearest m / 4 of every new row
 
 
@@ -36,9 +36,8 @@ class Moments(NamedTuple):
 def joined(parts: Sequence[Moments]) -> Moments:
     """The moments of successive rows as one; of no rows, if there are no parts."""
     nothing = np.empty(0)
-    return Moments(
-        np.concatenate([nothing, *(one.mean for one in parts)]), np.concatenate([nothing, *(one.variance for one in parts)])
-    )
+    mean = np.concatenate([nothing, *(one.mean for one in parts)])
+    return Moments(mean, np.concatenate([nothing, *(one.variance for one in parts)]))
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,6 @@ class Local:
     counts: np.ndarray | None
     search: Search | None
     m: int
-
-    @property
-    def nbytes(self) -> int:
-        """About what it holds in memory."""
-        return 8 * self.train.n * (3 * self.train.d + 4)
 
     def neighbours(self, X_new: np.ndarray) -> np.ndarray:
         """Indices (t, m) of the training rows nearest in theta * (x - x'), the metric of the kernel."""
@@ -96,11 +90,11 @@ def predict_local(given: Local, X_new: Any, work: Work | None = None) -> Moments
     t = X_new.shape[0]
     mean, variance = np.empty(t), np.empty(t)
     width = max(1, X_new.shape[1] if isinstance(given.columns, slice) else given.columns.size)
-    for part in pieces(t, max(GROUP, SORTED // width)):
+    for part in pieces(t, max(GROUP, work.sorted_numbers() // width)):
         rows = near(np.asarray(X_new[part, given.columns]))
         order = close_together(_metric(given.member, rows), GROUP)
         rows = rows[order]
-        found = work.over_batches(lambda at, rows=rows: _batch(given, rows[at]), len(rows), _row_bytes(given), GROUP)
+        found = work.over_batches(partial(_batch, given, rows), len(rows), 32 * given.m, GROUP)
         place = part.start + order
         mean[place], variance[place] = joined(found)
     return Moments(mean, variance)
@@ -113,19 +107,18 @@ def _metric(member: Member, X: np.ndarray) -> np.ndarray:
     return X[:] if member.parameters.background else np.empty((X.shape[0], 0))
 
 
-def _row_bytes(given: Local) -> int:
-    """Memory that one new row takes in a batch: numbers of its neighbours and their distances, twice while sorting."""
-    return 32 * given.m
-
-
 def _condensed(member: Member, train: Train) -> tuple[Train, np.ndarray | None]:
     """The training rows averaged where they lie too dense to be told apart, and how many each one stands for."""
     found = None if member.parameters.background else condense(train.X, train.y, member)
     return (train, None) if found is None else (Train(found.X, found.y), found.counts)
 
 
-def _batch(given: Local, rows: np.ndarray) -> Moments:
-    """Moments at rows (b, p) that lie in order, group by group."""
+def _batch(given: Local, rows: np.ndarray, at: slice) -> Moments:
+    """Moments at a slice of rows (t, p) that lie in order, group by group.
+
+    A row takes 32 m bytes: the numbers of its neighbours and their distances, twice while they are sorted.
+    """
+    rows = rows[at]
     index = given.neighbours(rows)
     mean, explained = np.empty(rows.shape[0]), np.empty(rows.shape[0])
     for group, some in _groups(index):
@@ -140,12 +133,12 @@ def _batch(given: Local, rows: np.ndarray) -> Moments:
 
 
 def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """New rows that share one system, with the training rows (u,) of that system, from neighbours (b, m), nearest first.
+    """New rows that share one system, and the training rows (u,) of it, from neighbours (b, m), nearest first.
 
     Rows close to each other have most neighbours in common. A group of g rows shares u rows, at most SHARED m of them
-    and so few that u^3 is less than g m^3, the cost of one system for each. Each row of a group has at least the nearest
-    m / OWN of its own m among them, and so many more as there is room for; where these do not fit, because training
-    rows are dense or new rows far apart, the group is halved, down to single rows, which have exactly their own m.
+    and so few that u^3 is less than g m^3, the cost of one system for each. Each row of a group has at least the
+    nearest m / OWN of its own m among them, and so many more as there is room for; where these do not fit, because
+    training rows are dense or new rows far apart, the group is halved, down to single rows with exactly their own m.
     """
     m = index.shape[1]
     waiting = list(pieces(index.shape[0], GROUP))[::-1]
@@ -162,7 +155,7 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def _widest(index: np.ndarray, limit: int) -> np.ndarray | None:
-    """The distinct rows among the nearest q of each (g, m), q as large as leaves at most `limit`; None if below m / OWN."""
+    """The distinct rows (u,) among the nearest q of each, u at most `limit`; None where q would be below m / OWN."""
     m = index.shape[1]
     low, high = -(-m // OWN), m
     found = _union(index[:, :low])

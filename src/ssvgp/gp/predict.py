@@ -131,6 +131,12 @@ def prepared(member: Member, train: Train, neighbours: int | None, queries: int 
     return local_of(member, train, neighbours, queries)
 
 
+def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
+    """About what `prepared` returns takes in memory, at most."""
+    exact = neighbours is None or neighbours >= train.n
+    return 8 * train.n * (train.n if exact else 3 * member.active.size + 4)
+
+
 def _predict_one(given: Prepared, X_new: Any, work: Work) -> Moments:
     return predict_local(given, X_new, work) if isinstance(given, Local) else predict_posterior(given, X_new, work)
 
