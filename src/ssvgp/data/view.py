@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.data.mapped import let_go
+from ssvgp.data.mapped import let_go, take_rows
 
 PIECE = 2**22  # numbers of the table that are read together
 
@@ -46,7 +46,7 @@ class Standardised:
         return out
 
     def _read(self, rows: Any, kept: np.ndarray, columns: Any) -> np.ndarray:
-        part = np.asarray(self.raw[rows])
+        part = take_rows(self.raw, rows)
         if kept.size < part.shape[-1] or (kept != np.arange(kept.size)).any():
             part = part[..., kept]
         out = np.ascontiguousarray((part - self.centre[columns]) / self.spread[columns])

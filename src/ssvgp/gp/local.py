@@ -23,7 +23,7 @@ from ssvgp.records import Member, Train
 
 CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
 GROUP = 256  # new rows that are tried together first
-SHARED, OWN = 2, 4  # a system that is shared has at most 2 m rows, and the nearest m / 4 of every new row
+SHARED, OWN = 2, 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row
 
 
 class Moments(NamedTuple):
@@ -145,8 +145,10 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     while waiting:
         group = waiting.pop()
         size = group.stop - group.start
-        limit = int(m * min(SHARED, size ** (1.0 / 3.0)))
-        some = _widest(index[group], limit)
+        if size < SHARED**3:
+            some = _widest(index[group], m, int(m * size ** (1.0 / 3.0)))
+        else:
+            some = _widest(index[group], int(np.ceil(m / OWN)), SHARED * m)
         if some is not None:
             yield group, some
         else:
@@ -154,10 +156,9 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
             waiting += [slice(middle, group.stop), slice(group.start, middle)]
 
 
-def _widest(index: np.ndarray, limit: int) -> np.ndarray | None:
+def _widest(index: np.ndarray, low: int, limit: int) -> np.ndarray | None:
     """The distinct rows (u,) among the nearest q of each, u at most `limit`; None where q would be below m / OWN."""
-    m = index.shape[1]
-    low, high = -(-m // OWN), m
+    high = index.shape[1]
     found = _union(index[:, :low])
     if found.size > limit:
         return None
