@@ -48,6 +48,7 @@ def test_a_read_only_float32_map_from_disk_fits_as_it_is(tmp_path, monkeypatch) 
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     monkeypatch.setattr(module, "LARGE", 1000)
+    monkeypatch.setattr("ssvgp.data.table.LARGE", 1000)
     model = SSVGPRegressor(kernel="se", random_state=0).fit(mapped, y)
     assert list(model.get_support(indices=True)) == [0, 1]
     assert np.shares_memory(model.train_.X.raw, mapped)

@@ -13,12 +13,12 @@ from threadpoolctl import threadpool_limits
 from ssvgp.average import average
 from ssvgp.blocks import block_of, local_rows, random_rows
 from ssvgp.gp.background import gram
-from ssvgp.gp.kernels import Kernel
+from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger, thinned
 from ssvgp.propose.search import empty_fit, explore, grow, prune
-from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prior, Train
+from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
 from ssvgp.workers import Workers, keep_freed_memory
 
@@ -251,3 +251,10 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
             explore(other, settings.search)
     return other
 
+
+def nothing_to_select(train: Train, noise: float) -> Ensemble:
+    """The empty set alone: for a constant target, or a table without a column that varies."""
+    nothing = np.empty(0, dtype=np.intp)
+    member = Member(nothing, Parameters(np.empty(0), 0.0, noise), squared_exponential(), np.empty(0))
+    shares = {"sparse": 0.0, "background": 0.0, "noise": 1.0}
+    return Ensemble((member,), np.ones(1), np.zeros(train.d), {"shares": shares})

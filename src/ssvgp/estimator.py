@@ -13,26 +13,27 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from ssvgp.data.inputs import inputs_of, text_columns, warn_of_columns
+from ssvgp.data.inputs import inputs_of, warn_of_columns
+from ssvgp.data.memory import bytes_of, threads, warn_of_memory
+from ssvgp.data.table import LARGE, new_rows, training_table
 from ssvgp.data.target import Restored, target_of
-from ssvgp.ensemble import auto_ensemble
+from ssvgp.ensemble import auto_ensemble, nothing_to_select
 from ssvgp.gp import mixture
+from ssvgp.gp.batches import Work
 from ssvgp.gp.compose import kernel_named
-from ssvgp.gp.kernels import Kernel, squared_exponential
-from ssvgp.gp.predict import Posterior, posteriors, predict
+from ssvgp.gp.kernels import Kernel
+from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
 from ssvgp.paper import paper_ensemble
 from ssvgp.propose.acavi import MANY_ROWS
-from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
+from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prediction, Prior, Train
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
-CACHE_BYTES = 2**28  # factors kept between calls of predict
-LARGE = 2**22  # numbers in a table beyond which it is standardised on the fly instead of once
-ARRAY = {"dtype": [np.float64, np.float32], "order": "C"}  # one order in memory: sums in another order round otherwise
+CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
 
 
@@ -64,7 +65,9 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which all is exact; beyond it, fits work on blocks of rows (unless `settings` say
         otherwise), predictions and leave-one-out figures on the `predict_neighbours` nearest rows.
-    n_jobs : members fitted at a time; None is 1, -1 all cores. Results do not depend on it.
+    n_jobs : members fitted, and batches predicted, at a time; None is 1, -1 all cores. Results do not depend on it.
+    max_memory : bytes, or text such as "2GB", that a fit or a prediction may take beside X: it sizes batches, what is
+        kept between calls, and threads. None is for sizes that suit most machines.
     random_state : seed, RandomState or Generator.
     verbose : 1 prints one line for each step of the fit that reports progress.
     callback : function that is called with each report of progress.
@@ -90,6 +93,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         exact_limit: int = 2000,
         predict_neighbours: int = 256,
         n_jobs: int | None = None,
+        max_memory: int | str | None = None,
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[Any], None] | None = None,
@@ -103,21 +107,22 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self.exact_limit = exact_limit
         self.predict_neighbours = predict_neighbours
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
 
     def fit(self, X: Any, y: Any) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,)."""
-        kernels = self._checked()
-        X, y = self._table(X, y)
+        kernels, limit = self._checked(), bytes_of(self.max_memory)
+        X, y = training_table(self, X, y)
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self.target_transform)
-        large = X.shape[0] > self.exact_limit and X.size > LARGE
+        large = X.shape[0] > self.exact_limit and X.size > (LARGE if limit is None else min(LARGE, limit // 32))
         train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), inputs.spread)
         if target.constant or not train.d:
-            found = _nothing_to_select(train, STILL if target.constant else 1.0)
+            found = nothing_to_select(train, STILL if target.constant else 1.0)
         else:
             with one_blas_thread():
                 found = self._ensemble(train, kernels)
@@ -126,14 +131,6 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self._inputs, self._target, self.train_ = inputs, target, train
         self._publish(found)
         return self
-
-    def _table(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        try:
-            return validate_data(self, X, y, **ARRAY, y_numeric=True, ensure_min_samples=2)
-        except ValueError as error:
-            if "could not convert string" not in str(error) or not (listed := text_columns(X)):
-                raise
-            raise ValueError(f"{error}; encode or leave out the columns with text: {listed}") from error
 
     def _checked(self) -> tuple[Kernel, ...]:
         """The kernels, after all parameters have been checked."""
@@ -151,7 +148,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         return _kernels_of(self.kernel, self.method)
 
     def _ensemble(self, train: Train, kernels: tuple[Kernel, ...]) -> Ensemble:
-        rng, n_jobs = _generator(self.random_state), effective_n_jobs(self.n_jobs)
+        rng, most = _generator(self.random_state), max(self.exact_limit, 1000)
+        n_jobs = threads(effective_n_jobs(self.n_jobs), self.max_memory, min(train.n, most))
         listen = self._listen if self.verbose or self.callback is not None else None
         if self.method == "paper":
             return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
@@ -189,7 +187,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         if not return_cov:
             restored = self._target_moments(X, noise=True)
             return (restored.mean, restored.sd) if return_std else restored.mean
-        rows = self._rows(X)
+        rows = self._rows(X)[:]
         if self._target.curved:
             raise ValueError("return_cov does not work with a target_transform: use the draws of sample_y")
         with one_blas_thread():
@@ -211,7 +209,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
-        rows = self._rows(X)
+        rows = self._rows(X)[:]
         with one_blas_thread():
             rng = _generator(random_state)
             draws = mixture.sample(self.ensemble_, self.train_, rows, n_samples, rng, self._neighbours)
@@ -228,9 +226,10 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         density = mixture.log_density(prediction, self._target.standardise(inside))
         return np.where(possible, density + self._target.log_slope(inside), -np.inf)
 
-    def _rows(self, X: Any) -> np.ndarray:
+    def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._inputs.standardise(validate_data(self, X, **ARRAY, reset=False))
+        X = new_rows(self, X)
+        return self._inputs.view(X) if X.size > LARGE else self._inputs.standardise(X)
 
     @property
     def _neighbours(self) -> int | None:
@@ -244,15 +243,19 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     def _prediction(self, X: Any) -> Prediction:
         rows = self._rows(X)
         with one_blas_thread():
-            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._posteriors())
+            work = Work(effective_n_jobs(self.n_jobs), bytes_of(self.max_memory))
+            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._prepared(), work)
 
-    def _posteriors(self) -> tuple[Posterior, ...] | None:
-        """Factored members, made once where they are exact and small enough to keep."""
-        if self._neighbours is not None or 8 * len(self.members_) * self.train_.n**2 > CACHE_BYTES:
-            return None
-        if "posteriors" not in self._kept_results:
-            self._kept_results["posteriors"] = posteriors(self.ensemble_, self.train_)
-        return self._kept_results["posteriors"]
+    def _prepared(self) -> tuple[Prepared, ...] | None:
+        """Members made ready for prediction, once, where they are small enough to keep."""
+        if "prepared" not in self._kept_results:
+            limit, m = bytes_of(self.max_memory), self._neighbours
+            each = [ready_bytes(one, self.train_, m) for one in self.ensemble_.members]
+            warn_of_memory(max(each), self.max_memory, f"a prediction from {self.train_.n} rows")
+            if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
+                return None
+            self._kept_results["prepared"] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
+        return self._kept_results["prepared"]
 
     def _target_moments(self, X: Any, noise: bool) -> Restored:
         prediction = self._prediction(X)
@@ -305,11 +308,3 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
-
-
-def _nothing_to_select(train: Train, noise: float) -> Ensemble:
-    """The empty set alone: for a constant target, or a table without a column that varies."""
-    nothing = np.empty(0, dtype=np.intp)
-    member = Member(nothing, Parameters(np.empty(0), 0.0, noise), squared_exponential(), np.empty(0))
-    shares = {"sparse": 0.0, "background": 0.0, "noise": 1.0}
-    return Ensemble((member,), np.ones(1), np.zeros(train.d), {"shares": shares})

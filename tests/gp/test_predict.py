@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 import reference
 
-from ssvgp.gp import predict as module
+from ssvgp.gp import batches as module
+from ssvgp.gp import local
+from ssvgp.gp.background import metric
 from ssvgp.gp.compose import KERNELS, kernel_named
 from ssvgp.gp.condense import condense
 from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.neighbours import close_together, nearest
 from ssvgp.gp.predict import (
     joint_posterior,
     joint_truncated,
     posterior,
-    posteriors,
     predict,
     predict_member,
     predict_posterior,
     predict_truncated,
+    prepared,
 )
 from ssvgp.records import Ensemble, Member, Parameters, Train
 
@@ -69,12 +72,13 @@ def test_exact_prediction_equals_plain_solves(one, train, X_new) -> None:
 
 @every_member
 def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train, X_new) -> None:
-    theta = one.parameters.theta
-    scaled, query = train.X[:, one.active] * theta, X_new[:, one.active] * theta
-    if one.active.size:
+    at = one.parameters
+    scaled, query = train.X[:, one.active] * at.theta, X_new[:, one.active] * at.theta
+    if at.background:  # those with which f has most in common
+        weights = metric(one.active, at.theta, at.scale, at.background, at.background_kind, train.d, one.units)
+        index = reference.nearest(train.X * weights, X_new * weights, 9)
+    elif one.active.size:
         index = reference.nearest(scaled, query, 9)
-    elif one.parameters.background:
-        index = reference.nearest(train.X, X_new, 9)
     else:
         index = np.tile(np.linspace(0, 39, 9).round().astype(int), (11, 1))
     for i, some in enumerate(index):
@@ -84,12 +88,37 @@ def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train
         assert actual.variance[0] == pytest.approx(covariance[0, 0], abs=1e-10)
 
 
-@every_member
-def test_rows_predicted_together_know_at_least_their_own_neighbours(one, train, X_new) -> None:
-    together = predict_truncated(one, train, X_new, 9)
-    for i in range(len(X_new)):
-        alone = predict_truncated(one, train, X_new[i : i + 1], 9)
-        assert together.variance[i] <= alone.variance[0] + 1e-10
+@pytest.mark.parametrize("spread", [0.001, 0.05, 1.0, 100.0])
+def test_rows_that_share_a_system_have_their_nearest_in_it_and_little_else(spread) -> None:
+    rng = np.random.default_rng(1)
+    rows, new = rng.standard_normal((4000, 3)), spread * rng.standard_normal((700, 3))
+    index = nearest(rows, new[close_together(new, local.GROUP)], 40)
+    seen = np.zeros(700, dtype=int)
+    for group, some in local._groups(index):
+        size = group.stop - group.start
+        seen[group] += 1
+        assert np.isin(index[group, : 40 // local.OWN], some).all()
+        assert np.isin(some, index[group]).all()
+        assert some.size <= 40 * min(local.SHARED, size ** (1 / 3)) + 1e-9
+        assert size > 1 or some.size == 40
+    assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern12"])
+@pytest.mark.parametrize("theta", [0.3, 3.0])
+def test_rows_predicted_together_are_predicted_no_worse_than_alone(kernel, theta, monkeypatch) -> None:
+    rng = np.random.default_rng(4)
+    X, new = rng.uniform(-1, 1, (3000, 4)), rng.uniform(-1, 1, (600, 4))
+    signal = [np.sin(2.0 * rows[:, 0]) + rows[:, 1] * rows[:, 2] + 0.5 * rows[:, 3] for rows in (X, new)]
+    at = Parameters(np.full(4, theta), 1.0, 0.05)
+    one = Member(np.arange(4), at, kernel_named(kernel), np.ones(4))
+    train = Train(X, signal[0] + np.sqrt(0.05) * rng.standard_normal(3000))
+    together = predict_truncated(one, train, new, 64)
+    monkeypatch.setattr(local, "GROUP", 1)
+    alone = predict_truncated(one, train, new, 64)
+    assert not np.array_equal(together.mean, alone.mean)  # some rows did share
+    assert together.variance.mean() <= 1.01 * alone.variance.mean()
+    assert np.mean((together.mean - signal[1]) ** 2) <= 1.02 * np.mean((alone.mean - signal[1]) ** 2)
 
 
 def test_condensed_rows_carry_what_the_rows_carried() -> None:
@@ -101,10 +130,24 @@ def test_condensed_rows_carry_what_the_rows_carried() -> None:
     at = Parameters(np.array([1.0, 0.8]), 1.0, 0.01)
     one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
     new = rng.uniform(-1.0, 1.0, size=(15, 2))
-    assert condense(X, y, one.parameters.theta) is not None
+    assert condense(X, y, one) is not None
     whole, few = predict_member(one, train, new), predict_truncated(one, train, new, 60)
     np.testing.assert_allclose(few.mean, whole.mean, atol=2e-3)
     np.testing.assert_allclose(few.variance, whole.variance, rtol=0.02, atol=1e-5)
+
+
+def test_rows_are_condensed_only_where_noise_hides_what_f_does_in_a_cell() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(size=(4000, 2)), rng.normal(size=4000)
+    at = Parameters(np.array([1.0, 1.0]), 1.0, 0.1)
+    one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
+    wide = condense(X, y, one)
+    assert wide is not None and wide.counts.sum() == 4000 and wide.counts.mean() > 30
+    assert wide.y @ wide.counts == pytest.approx(y.sum())
+    np.testing.assert_allclose(wide.counts @ wide.X, X.sum(axis=0))
+    narrow = condense(X, y, replace(one, parameters=replace(at, noise=0.005)))
+    assert narrow is not None and narrow.counts.size > 3 * wide.counts.size
+    assert condense(X, y, replace(one, parameters=replace(at, noise=1e-4))) is None
 
 
 @every_member
@@ -206,7 +249,7 @@ def test_an_ensemble_predicts_what_its_members_predict(train, X_new) -> None:
         moments = predict_member(one, train, X_new)
         np.testing.assert_allclose(prediction.means[k], moments.mean, atol=1e-13)
         np.testing.assert_allclose(prediction.variances[k], moments.variance, atol=1e-13)
-    kept = predict(ensemble, train, X_new, given=posteriors(ensemble, train))
+    kept = predict(ensemble, train, X_new, given=[prepared(one, train, None) for one in ensemble.members])
     np.testing.assert_allclose(kept.means, prediction.means, atol=1e-13)
     truncated = predict(ensemble, train, X_new, neighbours=6)
     np.testing.assert_allclose(truncated.means[0], predict_truncated(members[0], train, X_new, 6).mean)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ssvgp.data.mapped import let_go
 from ssvgp.data.view import Standardised
 from ssvgp.records import Member
 
@@ -35,22 +36,27 @@ def scale_of(values: np.ndarray) -> Scale:
 
     Three passes over the rows in pieces, so that a large table is never copied.
     """
-    low = np.min([part.min(axis=0) for part in _pieces(values)], axis=0)
-    high = np.max([part.max(axis=0) for part in _pieces(values)], axis=0)
+    ends = [(part.min(axis=0), part.max(axis=0)) for part in row_pieces(values)]
+    low, high = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
     # halves are added, since the difference of the two largest doubles is infinite
-    centre = low + sum((0.5 * part - 0.5 * low).sum(axis=0) / len(values) for part in _pieces(values)) * 2.0
+    centre = low + sum((0.5 * part - 0.5 * low).sum(axis=0) / len(values) for part in row_pieces(values)) * 2.0
     half = np.maximum(0.5 * high - 0.5 * centre, 0.5 * centre - 0.5 * low)
     constant = half <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
     unit = np.where(half > 0, half, 1.0)
     # within -1 and 1, so that its square neither over- nor underflows
-    square = sum((((0.5 * part - 0.5 * centre) / unit) ** 2).sum(axis=0) / len(values) for part in _pieces(values))
+    square = sum((((0.5 * part - 0.5 * centre) / unit) ** 2).sum(axis=0) / len(values) for part in row_pieces(values))
     return Scale(centre, np.where(constant, 1.0, 2.0 * unit * np.sqrt(square)), constant)
 
 
-def _pieces(values: np.ndarray) -> Iterator[np.ndarray]:
-    """Successive rows of a table as doubles, about a million numbers at a time."""
+def row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
+    """Successive rows of a table as doubles, about a million numbers at a time.
+
+    In one order in memory whatever that of the table, since sums in another order round otherwise.
+    """
     step = max(1, PIECE // max(1, values[:1].size))
-    return (np.asarray(values[start : start + step], dtype=float) for start in range(0, len(values), step))
+    for start in range(0, len(values), step):
+        yield np.ascontiguousarray(values[start : start + step], dtype=float)
+        let_go(values)
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class Inputs:
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
         """The kept columns (t, p) of rows X (t, d), in standard deviations from the training mean."""
-        return (X[:, self.kept] - self.centre) / self.spread
+        return np.ascontiguousarray((X[:, self.kept] - self.centre) / self.spread)
 
     def view(self, X: np.ndarray) -> Standardised:
         """The kept columns of X, standardised when they are looked at."""

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.data.mapped import let_go, take_rows
+
+PIECE = 2**22  # numbers of the table that are read together
+
 
 @dataclass(frozen=True)
 class Standardised:
@@ -31,10 +35,20 @@ class Standardised:
     def __getitem__(self, key: Any) -> np.ndarray:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         kept = self.kept[columns]
-        if isinstance(rows, slice) and rows == slice(None):
-            part = self.raw[:, kept]
-        else:
-            part = np.asarray(self.raw[rows])
-            if kept.size < self.raw.shape[1]:
-                part = part[..., kept]
-        return (part - self.centre[columns]) / self.spread[columns]
+        if not isinstance(rows, slice) or rows.step not in (None, 1):
+            return self._read(rows, kept, columns)
+        first, last, _ = rows.indices(len(self))
+        out = np.empty((max(0, last - first), kept.size))
+        step = max(1, PIECE // self.raw.shape[1])
+        for start in range(0, len(out), step):
+            part = slice(first + start, min(first + start + step, last))
+            out[start : start + step] = self._read(part, kept, columns)
+        return out
+
+    def _read(self, rows: Any, kept: np.ndarray, columns: Any) -> np.ndarray:
+        part = take_rows(self.raw, rows)
+        if kept.size < part.shape[-1] or (kept != np.arange(kept.size)).any():
+            part = part[..., kept]
+        out = np.ascontiguousarray((part - self.centre[columns]) / self.spread[columns])
+        let_go(self.raw)
+        return out

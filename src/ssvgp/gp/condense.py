@@ -1,8 +1,8 @@
 """Very many rows in few active inputs: rows that no kernel can tell apart are averaged into one.
 
-Rows within a cell of side `SIDE` lengthscales have correlation above 1 - p SIDE^2 / 2 with each other: to the process
-they are repeated measurements at one place. Their mean, with the noise variance divided by their number, carries the
-same information, so that 256 neighbours stand for thousands of rows.
+Rows within a cell of a small part of a lengthscale are repeated measurements at one place to the process, as long as
+what f varies by within a cell is little beside the noise. Their mean, with the noise variance divided by their number,
+carries the same information, so that a few neighbours stand for thousands of rows.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SIDE = 0.05  # of a cell, in lengthscales
+from ssvgp.gp.batches import pieces
+from ssvgp.records import Member
+
+SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
+WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
 MOST_INPUTS = 6  # beyond, cells are empty or hold one row
-LEAST_GAIN = 2.0  # rows per occupied cell from which condensing pays
+MOST_CELLS = 2**24  # of the whole grid, occupied or not: their sums are kept in arrays
+ROWS = 2**16  # rows that are sorted into cells at a time
 
 
 @dataclass(frozen=True)
@@ -25,19 +30,45 @@ class Condensed:
     counts: np.ndarray
 
 
-def condense(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> Condensed | None:
-    """Cell means of rows X (n, p) and targets y (n,) in the metric theta; None where cells hold too few rows."""
+def condense(X: np.ndarray, y: np.ndarray, member: Member) -> Condensed | None:
+    """Cell means of rows X (n, p), the active inputs of the member, and targets y (n,); None where none would be good.
+
+    The wider cells are taken where they still hold many rows.
+    """
     n, p = X.shape
-    if not 0 < p <= MOST_INPUTS:
+    if not 0 < p <= MOST_INPUTS or not member.kernel.local or not (member.parameters.theta > 0).all():
         return None
-    place = np.floor(X * (theta / SIDE))
-    place -= place.min(axis=0)
-    spans = place.max(axis=0) + 1.0
-    if np.prod(spans) > 2.0**52 or n < 2 * LEAST_GAIN:
+    for side, rows in SIDES:
+        if varies_within(member, side) <= WITHIN * member.parameters.noise:
+            found = _cells(X, y, side / member.parameters.theta, n / rows)
+            if found is not None:
+                return found
+    return None
+
+
+def varies_within(member: Member, side: float) -> float:
+    """Variance that f has within a cell: 1 - correlation at sqrt(p / 6) sides, the distance of two rows in it."""
+    at = member.parameters
+    pair = np.stack([np.zeros(at.theta.size), side / np.sqrt(6.0) / at.theta])
+    covariance = member.kernel.matrix(pair, pair, at.theta)
+    return float(at.scale * (covariance[0, 0] - covariance[0, 1]))
+
+
+def _cells(X: np.ndarray, y: np.ndarray, sides: np.ndarray, most: float) -> Condensed | None:
+    """Means over the cells of a grid of these sides (p,); None where more than `most` are occupied."""
+    low = np.floor(X.min(axis=0) / sides)
+    spans = np.floor(X.max(axis=0) / sides) - low + 1.0
+    if np.prod(spans) > MOST_CELLS:
         return None
-    key = place @ np.concatenate([[1.0], np.cumprod(spans[:-1])])
-    _, cell, counts = np.unique(key, return_inverse=True, return_counts=True)
-    if n < LEAST_GAIN * counts.size:
+    strides, total = np.concatenate([[1.0], np.cumprod(spans[:-1])]), int(np.prod(spans))
+    keys = np.empty(X.shape[0], dtype=np.int32)
+    for at in pieces(X.shape[0], ROWS):
+        keys[at] = (np.floor(X[at] / sides) - low) @ strides
+    counts = np.bincount(keys, minlength=total)
+    occupied = np.flatnonzero(counts)
+    if occupied.size > most:
         return None
-    means = np.stack([np.bincount(cell, column) for column in X.T], axis=1) / counts[:, None]
-    return Condensed(means, np.bincount(cell, y) / counts, counts.astype(float))
+    counts = counts[occupied].astype(float)
+    sums = (np.bincount(keys, column, minlength=total)[occupied] for column in (*X.T, y))
+    *means, target = (column / counts for column in sums)
+    return Condensed(np.stack(means, axis=1), target, counts)

@@ -9,31 +9,19 @@ All variances and covariances are of the latent f; `Prediction` carries the nois
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.background import gram, gram_diagonal, metric
-from ssvgp.gp.condense import condense
-from ssvgp.gp.likelihood import covariance
+from ssvgp.gp.batches import Work
+from ssvgp.gp.covariances import between, near, of_target, prior_variance
 from ssvgp.gp.linalg import Factor, factor
-from ssvgp.gp.neighbours import close_together, nearest
+from ssvgp.gp.local import Local, Moments, joined, local_of, predict_local
 from ssvgp.records import Ensemble, Member, Prediction, Train
 
-BATCH_BYTES = 2**26
-FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
-CELL_FACTOR, FEWEST_CELLS = 8.0, 64  # condensed neighbours stand for this many times the rows asked for
-GROUP = 32  # new rows that are tried together first
 JOINT_ROWS = 4096  # training rows that a truncated joint prediction may condition on
-
-
-class Moments(NamedTuple):
-    """Mean (t,) and latent variance (t,)."""
-
-    mean: np.ndarray
-    variance: np.ndarray
 
 
 class JointMoments(NamedTuple):
@@ -54,66 +42,26 @@ class Posterior:
     alpha: np.ndarray
 
 
-# --- covariances of a member ----------------------------------------------------------------------------
-
-
-def _near(X_new: np.ndarray) -> np.ndarray:
-    return np.clip(X_new, -FARTHEST, FARTHEST)
-
-
-def _between(member: Member, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Covariance (a, b) of f between standardised rows left (a, d) and right (b, d), all inputs given."""
-    at = member.parameters
-    rows = left[:, member.active]
-    # a kernel that is shown the same object twice knows that its diagonal has distance zero
-    others = rows if right is left else right[:, member.active]
-    out = at.scale * member.kernel.matrix(rows, others, at.theta)
-    if at.background:
-        out += at.background * gram(at.background_kind, left, right, member.units)
-    return out + at.mean
-
-
-def _prior_variance(member: Member, X_new: np.ndarray) -> np.ndarray:
-    """Variance (t,) of f before any data."""
-    at = member.parameters
-    out = at.scale * member.kernel.diagonal(X_new[:, member.active], at.theta) + at.mean
-    if at.background:
-        out = out + at.background * gram_diagonal(at.background_kind, X_new, member.units)
-    return out
-
-
-def _of_target(member: Member, X: np.ndarray) -> np.ndarray:
-    """Kt (n, n) of the rows X (n, d)."""
-    rows = X[:, member.active]
-    sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
-    at = member.parameters
-    return covariance(sparse, at, gram(at.background_kind, X, X, member.units) if at.background else None)
-
-
-def _batches(t: int, bytes_each: int) -> Iterator[slice]:
-    step = max(1, BATCH_BYTES // max(bytes_each, 1))
-    return (slice(start, min(start + step, t)) for start in range(0, t, step))
-
-
 # --- one member, exactly --------------------------------------------------------------------------------
 
 
 def posterior(member: Member, train: Train) -> Posterior:
     """Factor the training side of a member once, for predictions at any number of rows. Cost n^3 / 3."""
-    chol = factor(_of_target(member, train.X))
+    chol = factor(of_target(member, train.X))
     return Posterior(member, train, train.X[:, member.active], chol, chol.solve(train.y))
 
 
-def predict_posterior(given: Posterior, X_new: np.ndarray) -> Moments:
+def predict_posterior(given: Posterior, X_new: Any, work: Work | None = None) -> Moments:
     """Exact moments at standardised rows X_new (t, d), in batches of bounded memory. Cost n^2 t."""
-    X_new = _near(X_new)
-    mean, variance = np.empty(X_new.shape[0]), np.empty(X_new.shape[0])
-    for at in _batches(X_new.shape[0], 8 * given.train.n):
-        cross = _between(given.member, X_new[at], given.train.X)
+
+    def batch(at: slice) -> Moments:
+        rows = near(X_new[at])
+        cross = between(given.member, rows, given.train.X)
         half = given.factor.half_solve(cross.T)
-        mean[at] = cross @ given.alpha
-        variance[at] = _prior_variance(given.member, X_new[at]) - np.einsum("ij,ij->j", half, half)
-    return Moments(mean, np.maximum(variance, 0.0))  # rounding can leave a variance just below zero
+        variance = prior_variance(given.member, rows) - np.einsum("ij,ij->j", half, half)
+        return Moments(cross @ given.alpha, np.maximum(variance, 0.0))  # rounding can leave it just below zero
+
+    return joined((work or Work()).over_batches(batch, X_new.shape[0], 24 * given.train.n))
 
 
 def predict_member(member: Member, train: Train, X_new: np.ndarray) -> Moments:
@@ -123,10 +71,10 @@ def predict_member(member: Member, train: Train, X_new: np.ndarray) -> Moments:
 
 def joint_posterior(given: Posterior, X_new: np.ndarray) -> JointMoments:
     """Exact joint moments at standardised rows X_new (t, d). Cost n^2 t + n t^2."""
-    X_new = _near(X_new)
-    cross = _between(given.member, X_new, given.train.X)
+    X_new = near(X_new)
+    cross = between(given.member, X_new, given.train.X)
     half = given.factor.half_solve(cross.T)
-    joint = _between(given.member, X_new, X_new) - half.T @ half
+    joint = between(given.member, X_new, X_new) - half.T @ half
     joint = 0.5 * (joint + joint.T)
     np.fill_diagonal(joint, np.maximum(np.diagonal(joint), 0.0))
     return JointMoments(cross @ given.alpha, joint)
@@ -135,78 +83,12 @@ def joint_posterior(given: Posterior, X_new: np.ndarray) -> JointMoments:
 # --- one member, truncated to nearest neighbours (section 3.2) ------------------------------------------
 
 
-def _neighbours(member: Member, train: Train, X_new: np.ndarray, m: int) -> np.ndarray:
-    """Indices (t, m) of the training rows nearest in theta * (x - x'), the metric of the kernel."""
-    at = member.parameters
-    if at.background:
-        weights = metric(member.active, at.theta, at.scale, at.background, at.background_kind, train.d, member.units)
-        return nearest(train.X * weights, X_new * weights, m)
-    if member.active.size:
-        return nearest(train.X[:, member.active] * at.theta, X_new[:, member.active] * at.theta, m)
-    # no input matters: rows spread over the table, since the first m may be all alike in a sorted one
-    spread = np.linspace(0, train.n - 1, m).round().astype(np.intp)
-    return np.broadcast_to(spread, (X_new.shape[0], m))
-
-
-def predict_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> Moments:
+def predict_truncated(member: Member, train: Train, X_new: Any, m: int) -> Moments:
     """Moments at rows X_new (t, d), each given its m nearest training rows only. Cost t m^3 / 3.
 
     With m = n or more this is exact prediction, and computed as such.
     """
-    if m < 1:
-        raise ValueError(f"prediction needs at least one neighbour per row, but m is {m}")
-    if m >= train.n:
-        return predict_member(member, train, X_new)
-    member, train, X_new = _compact(member, train, _near(X_new))
-    train, counts = _condensed(member, train)
-    if counts is not None:  # a few cells stand for many rows
-        m = int(np.clip(m * CELL_FACTOR / counts.mean(), min(m, FEWEST_CELLS), m))
-    index = _neighbours(member, train, X_new, min(m, train.n))
-    mean, explained = np.empty(X_new.shape[0]), np.empty(X_new.shape[0])
-    for group in _groups(member, X_new, index):
-        some = np.unique(index[group])
-        kt = _of_target(member, train.X[some])
-        if counts is not None:
-            kt.flat[:: some.size + 1] += member.parameters.noise * (1.0 / counts[some] - 1.0)
-        chol = factor(kt)
-        half = chol.half_solve(_between(member, X_new[group], train.X[some]).T)
-        mean[group] = half.T @ chol.half_solve(train.y[some])
-        explained[group] = np.einsum("ij,ij->j", half, half)
-    return Moments(mean, np.maximum(_prior_variance(member, X_new) - explained, 0.0))
-
-
-def _compact(member: Member, train: Train, X_new: np.ndarray) -> tuple[Member, Train, np.ndarray]:
-    """The same problem with the active inputs alone, where the others have no part: all later gathers are small."""
-    if member.parameters.background:
-        return member, train, X_new
-    active = np.arange(member.active.size)
-    small = Train(np.ascontiguousarray(train.X[:, member.active]), train.y)
-    return replace(member, active=active), small, np.ascontiguousarray(X_new[:, member.active])
-
-
-def _condensed(member: Member, train: Train) -> tuple[Train, np.ndarray | None]:
-    """The training rows averaged where they lie too dense to be told apart, and how many each one stands for."""
-    if member.parameters.background or not member.kernel.local:
-        return train, None
-    found = condense(train.X, train.y, member.parameters.theta)
-    return (train, None) if found is None else (Train(found.X, found.y), found.counts)
-
-
-def _groups(member: Member, X_new: np.ndarray, index: np.ndarray) -> Iterator[np.ndarray]:
-    """New rows that share one system of all their neighbours, wherever that costs less than a system for each.
-
-    Rows close to each other have most neighbours in common. A group of g rows with u neighbours together costs u^3
-    against g m^3; where the training rows are so dense that neighbours differ, groups are halved down to single rows.
-    """
-    scaled = X_new[:, member.active] * member.parameters.theta
-    order = close_together(scaled, GROUP)
-    waiting = [order[start : start + GROUP] for start in range(0, order.size, GROUP)][::-1]
-    while waiting:
-        group = waiting.pop()
-        if group.size == 1 or np.unique(index[group]).size <= index.shape[1] * group.size ** (1.0 / 3.0):
-            yield group
-        else:
-            waiting += [group[group.size // 2 :], group[: group.size // 2]]
+    return _predict_one(prepared(member, train, m, X_new.shape[0]), X_new, Work())
 
 
 def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> JointMoments:
@@ -218,7 +100,7 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
         return joint_posterior(posterior(member, train), X_new)
     moments = predict_truncated(member, train, X_new, m)
     each = min(m, max(1, JOINT_ROWS // max(X_new.shape[0], 1)))
-    common = np.unique(_neighbours(member, train, _near(X_new), each))
+    common = np.unique(_common(member, train, near(X_new), each))
     small = Train(train.X[common], train.y[common])
     joint = joint_posterior(posterior(member, small), X_new).covariance
     spread = np.sqrt(np.diagonal(joint))
@@ -228,32 +110,55 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
     return JointMoments(moments.mean, joint)
 
 
+def _common(member: Member, train: Train, X_new: np.ndarray, each: int) -> np.ndarray:
+    """Indices of the nearest training rows of every new row, in the table itself: none are averaged."""
+    whole = local_of(member, train, each, X_new.shape[0], condensing=False)
+    return whole.neighbours(X_new[:, whole.columns])
+
+
 # --- all members ----------------------------------------------------------------------------------------
 
 
-def posteriors(ensemble: Ensemble, train: Train) -> tuple[Posterior, ...]:
-    """The factored training side of every member, kept for repeated calls of `predict`. Memory k n^2."""
-    return tuple(posterior(member, train) for member in ensemble.members)
+Prepared = Posterior | Local
+
+
+def prepared(member: Member, train: Train, neighbours: int | None, queries: int | None = None) -> Prepared:
+    """The training side of a member: factored where it is given all rows, else ready for searches of neighbours."""
+    if neighbours is not None and neighbours < 1:
+        raise ValueError(f"prediction needs at least one neighbour per row, but m is {neighbours}")
+    if neighbours is None or neighbours >= train.n:
+        return posterior(member, train)
+    return local_of(member, train, neighbours, queries)
+
+
+def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
+    """About what `prepared` returns takes in memory, at most."""
+    exact = neighbours is None or neighbours >= train.n
+    return 8 * train.n * (train.n if exact else 3 * member.active.size + 4)
+
+
+def _predict_one(given: Prepared, X_new: Any, work: Work) -> Moments:
+    return predict_local(given, X_new, work) if isinstance(given, Local) else predict_posterior(given, X_new, work)
 
 
 def predict(
     ensemble: Ensemble,
     train: Train,
-    X_new: np.ndarray,
+    X_new: Any,
     neighbours: int | None = None,
-    given: Sequence[Posterior] | None = None,
+    given: Sequence[Prepared | None] | None = None,
+    work: Work | None = None,
 ) -> Prediction:
-    """Moments of every member at standardised rows X_new (t, d), as one mixture (A.4).
+    """Moments of every member at standardised rows X_new (t, d), an array or a view, as one mixture (A.4).
 
-    Exact, or given the nearest `neighbours` rows; `given` saves the factorisations of an exact prediction.
+    Exact, or given the nearest `neighbours` rows; `given` holds members that are prepared already.
     """
     if not ensemble.members:
         raise ValueError("an ensemble without members predicts nothing; fit one first")
-    if given is not None:
-        moments = [predict_posterior(one, X_new) for one in given]
-    else:
-        m = train.n if neighbours is None else neighbours
-        moments = [predict_truncated(member, train, X_new, m) for member in ensemble.members]
+    moments = []
+    for member, ready in zip(ensemble.members, given or [None] * len(ensemble.members), strict=True):
+        one = ready or prepared(member, train, neighbours, X_new.shape[0])
+        moments.append(_predict_one(one, X_new, work or Work()))
     return Prediction(
         means=np.stack([one.mean for one in moments]),
         variances=np.stack([one.variance for one in moments]),
