@@ -42,6 +42,8 @@ class Entry:
 def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ensemble:
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(ledgers, settings)
+    if train.n > settings.exact_rows:
+        entries = _without_idle_background(entries, settings)
     entries = _sharpen(entries, settings, int(rng.integers(2**31)))
     pairs = sorted(_with_clouds(entries, ledgers), key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     pip, weights = _inclusion(pairs)
@@ -70,6 +72,17 @@ def _entries(ledgers: Sequence[Ledger], settings: AutoSettings) -> list[Entry]:
     top = max(e.log_evidence for e in every)
     near = [e for e in every if e.log_evidence > top - 2.0 * settings.search.reach]
     return sorted(near, key=lambda e: -e.log_evidence)
+
+
+def _without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
+    """The entries without background alone, where the best of them is about as good as the best of all.
+
+    A background that does nothing loses no evidence to speak of, but on a large table its members look at all columns
+    of all rows to predict one.
+    """
+    plain = [e for e in entries if not e.fit.candidate.background]
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - settings.search.reach
+    return plain if near else entries
 
 
 def _negligible(n: int) -> float:
