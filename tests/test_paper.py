@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ssvgp import paper
+from ssvgp.data.view import Standardised
 from ssvgp.gp.compose import kernel_named
 from ssvgp.paper import paper_ensemble
 from ssvgp.records import Ensemble, PaperSettings, Train
@@ -103,7 +104,7 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
 
 
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "MANY_ROWS", 30)
+    monkeypatch.setattr(paper, "SMALL_ROWS", 30)
     exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
     assert ensemble(QUICK).notes["loo"] == pytest.approx(exact)  # 64 neighbours are more than there are
 
@@ -116,3 +117,33 @@ def test_a_sample_of_rows_stands_for_all_of_them() -> None:
     for all_rows, some in zip(whole.notes["loo_rows"], part.notes["loo_rows"], strict=True):
         np.testing.assert_allclose(some.log_density, all_rows.log_density[some.rows])
         assert abs(some.total - all_rows.total) < 4.0 * some.standard_error
+
+
+def test_the_shortcuts_of_experiment_2_are_those_of_large_tables() -> None:
+    small, large = PaperSettings().for_data(9999), PaperSettings().for_data(10_000)
+    for name in ("best_only", "collapse", "shared_first_round"):
+        assert getattr(small, name) is False
+        assert getattr(large, name) is True
+        assert getattr(replace(PaperSettings(), **{name: False}).for_data(10**6), name) is False
+        assert getattr(replace(PaperSettings(), **{name: True}).for_data(100), name) is True
+
+
+def test_a_large_table_is_raced_to_one_member_on_a_part_of_its_rows() -> None:
+    train = two_of_eight(n=12_000)
+    settings = replace(QUICK, minibatch=64, loo_rows=2000)
+    found = ensemble(settings, train)
+    assert len(found.members) == 1
+    assert np.array_equal(found.members[0].active, [0, 1])
+    notes = found.notes
+    assert max(score.rows.size for score in notes["loo_rows"]) <= 2000
+    assert notes["loo_error"][np.argmax(notes["loo"])] == 0.0
+    assert np.array_equal(ensemble(settings, train, n_jobs=2).pip, found.pip)
+
+
+def test_a_view_of_a_table_gives_the_answer_of_the_table() -> None:
+    train = two_of_eight(n=2500)
+    view = Standardised(2.0 * train.X + 1.0, np.arange(8), np.ones(8), np.full(8, 2.0))
+    settings = replace(QUICK, v=(1e2, 1e4), minibatch=64)
+    plain, lazy = ensemble(settings, Train(view[:], train.y)), ensemble(settings, Train(view, train.y))
+    assert np.array_equal(plain.pip, lazy.pip)
+    assert np.array_equal(plain.notes["loo"], lazy.notes["loo"])

@@ -7,7 +7,8 @@ even in theta, as appendix A.1 wants, and all their gradients follow from
 
     d <G, C> / d theta_j^2 = <G * g'(M), M_j>,
 
-which costs two matrix products for all inputs at once and never forms an n x n x d array.
+which costs two matrix products for all inputs at once and never forms an n x n x d array. Rows in single precision
+have these products in single precision; what is n x n is in double precision always.
 """
 
 from __future__ import annotations
@@ -68,9 +69,14 @@ class Kernel(Protocol):
 # --- geometries: how M_j looks at a pair of rows ------------------------------------------------------------
 
 
+def _scaled(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """theta * x for each row (a, p), in the precision of the rows."""
+    return rows * (theta.astype(np.float32) if rows.dtype == np.float32 else theta)
+
+
 def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """||a - b||^2 for all pairs (a, b), never negative."""
-    m = left @ right.T
+    m = (left @ right.T).astype(float, copy=False)
     m *= -2.0
     m += (left * left).sum(1)[:, None]
     m += (right * right).sum(1)[None, :]
@@ -80,7 +86,9 @@ def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """sum_ab w_ab (z_aj - z_bj)^2 = 2 (w 1 . z_j^2 - z_j' w z_j) for symmetric w, each column j."""
     square = columns * columns
-    return 2.0 * (weights.sum(1) @ square - np.einsum("aj,aj->j", columns, weights @ columns))
+    totals = weights.sum(1).astype(columns.dtype, copy=False)
+    weights = weights.astype(columns.dtype, copy=False)
+    return 2.0 * (totals @ square - np.einsum("aj,aj->j", columns, weights @ columns))
 
 
 def _contract_product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -117,7 +125,7 @@ class Stationary:
     local: bool = True
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        m = _squared_distance(left * theta, right * theta)
+        m = _squared_distance(_scaled(left, theta), _scaled(right, theta))
         if left is right:
             m.flat[:: m.shape[0] + 1] = 0.0  # as in `evaluate`
         return self.profile.value(m)
@@ -126,7 +134,7 @@ class Stationary:
         return np.ones(rows.shape[0])
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        scaled = rows * theta
+        scaled = _scaled(rows, theta)
         m = _squared_distance(scaled, scaled)
         m.flat[:: m.shape[0] + 1] = 0.0  # rounding must not leave a row at a distance from itself
         value = self.profile.value(m)
