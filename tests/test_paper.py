@@ -11,7 +11,9 @@ from ssvgp import paper
 from ssvgp.data.view import Standardised
 from ssvgp.gp.compose import kernel_named
 from ssvgp.paper import paper_ensemble
+from ssvgp.propose.grid import climb_on, grid
 from ssvgp.records import Ensemble, PaperSettings, Train
+from ssvgp.weigh import loo
 
 SE = kernel_named("se")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
@@ -126,6 +128,8 @@ def test_the_shortcuts_of_experiment_2_are_those_of_large_tables() -> None:
         assert getattr(large, name) is True
         assert getattr(replace(PaperSettings(), **{name: False}).for_data(10**6), name) is False
         assert getattr(replace(PaperSettings(), **{name: True}).for_data(100), name) is True
+    assert (small.extra_steps, large.extra_steps) == (0, 1200)
+    assert PaperSettings(extra_steps=0).for_data(10**6).extra_steps == 0
 
 
 def test_a_large_table_is_raced_to_one_member_on_a_part_of_its_rows() -> None:
@@ -138,6 +142,34 @@ def test_a_large_table_is_raced_to_one_member_on_a_part_of_its_rows() -> None:
     assert max(score.rows.size for score in notes["loo_rows"]) <= 2000
     assert notes["loo_error"][np.argmax(notes["loo"])] == 0.0
     assert np.array_equal(ensemble(settings, train, n_jobs=2).pip, found.pip)
+
+
+def test_extra_steps_are_kept_where_left_out_rows_are_predicted_better() -> None:
+    train = two_of_eight(n=300)
+    short = replace(QUICK, v=(1e4,), best_only=True, learning_rate=0.01)
+    cut_off, climbed = (ensemble(replace(short, extra_steps=steps), train) for steps in (0, 600))
+    assert np.array_equal(cut_off.pip, climbed.pip)
+    before, after = (loo.exact(train, found.members[0]).total for found in (cut_off, climbed))
+    assert after > before + 10.0
+
+
+def test_a_fit_that_more_steps_would_spoil_stays_as_it_is() -> None:
+    train = two_of_eight(n=300)
+    spoiling = replace(QUICK, v=(1e4,), best_only=True, extra_steps=600)
+    fit = grid(train, SE, spoiling, np.random.default_rng(0))[0]
+    wild = replace(spoiling, learning_rate=3.0)
+    found = paper._climbed(train, fit, SE, wild, np.random.default_rng(1))
+    assert np.array_equal(found.theta, fit.theta)
+    assert found.parameters == fit.parameters
+
+
+def test_climbing_on_by_no_steps_changes_nothing() -> None:
+    train = two_of_eight()
+    fit = grid(train, SE, QUICK, np.random.default_rng(0))[2]
+    same = climb_on(fit, train, SE, QUICK, 0, np.random.default_rng(1))
+    assert np.array_equal(same.theta, fit.theta)
+    assert same.parameters.noise == pytest.approx(fit.parameters.noise)
+    assert same.parameters.scale == pytest.approx(fit.parameters.scale)
 
 
 def test_a_view_of_a_table_gives_the_answer_of_the_table() -> None:

@@ -11,12 +11,15 @@ from threadpoolctl import threadpool_limits
 
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose.acavi import Callback, Fit
-from ssvgp.propose.grid import grid
+from ssvgp.propose.grid import climb_on, grid
 from ssvgp.propose.meanfield import draw_members
 from ssvgp.records import SMALL_ROWS, Ensemble, Member, PaperSettings, Train
 from ssvgp.weigh import loo, weights
 from ssvgp.weigh.loo import LeaveOneOut
 from ssvgp.weigh.race import Race, Score, race
+
+EXTRA_LAP = 300  # extra gradient steps between two looks at the leave-one-out density
+EXTRA_ROWS = 3000  # on which the two are compared
 
 
 def paper_ensemble(
@@ -33,13 +36,16 @@ def paper_ensemble(
     (eq. 11).
     """
     settings = settings.for_data(train.n)
-    walking, racing, thinning, drawing = rng.spawn(4)
+    walking, racing, thinning, drawing, climbing = rng.spawn(5)
     fits = grid(train, kernel, settings, walking, n_jobs, callback)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     with threadpool_limits(limits=1):
         judged = _judged(train, members, settings, racing)
     share = _shares(judged.totals, settings, thinning)
     chosen = [(fits[index], members[index], w) for index, w in zip(judged.scores, share, strict=True) if w > 0]
+    with threadpool_limits(limits=1):
+        last = [_climbed(train, fit, kernel, settings, climbing) for fit, _, _ in chosen]
+    chosen = [(fit, _at_centre(fit, kernel), w) for fit, (_, _, w) in zip(last, chosen, strict=True)]
     mixture = _mixture(chosen, kernel, settings, drawing)
     pip = weights.marginal_pip(mixture.members, mixture.weights, train.d)
     return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share))
@@ -116,6 +122,29 @@ def _score(train: Train, members: tuple[Member, ...], settings: PaperSettings) -
         return [found[index] for index in chosen]
 
     return score
+
+
+def _climbed(
+    train: Train, fit: Fit, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
+) -> Fit:
+    """The fit, or what it becomes by up to `extra_steps` more gradient steps if that predicts left-out rows better.
+
+    At the learning rate of large tables the 600 steps of the paper end before lengthscales have settled. All stages are
+    compared on common rows; without kappa, which would favour too small a noise.
+    """
+    laps = (settings.extra_steps or 0) // EXTRA_LAP if settings.posterior == "zero-temperature" else 0
+    if not laps:
+        return fit
+    sampling, *children = rng.spawn(1 + laps)
+    rows = loo.sample_rows(train.n, EXTRA_ROWS, sampling)
+    narrow = Train(np.ascontiguousarray(train.X[:, fit.active]), train.y)
+    stages = [replace(fit, active=np.arange(fit.active.size), inclusion=fit.inclusion[fit.active])]
+    for child in children:
+        stages.append(climb_on(stages[-1], narrow, kernel, settings, EXTRA_LAP, child))
+    plain = replace(settings, kappa=0.0)
+    totals = [leave_one_out(narrow, _at_centre(stage, kernel), plain, rows).total for stage in stages]
+    best = stages[int(np.argmax(totals))]
+    return replace(fit, theta=best.theta, parameters=best.parameters)
 
 
 def _shares(totals: np.ndarray, settings: PaperSettings, rng: np.random.Generator) -> np.ndarray:

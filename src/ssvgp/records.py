@@ -165,6 +165,8 @@ class PaperSettings:
     collapse: bool | None = None  # None: from 10^4 rows on, as in B.3
     shared_first_round: bool | None = None  # None: from 10^4 rows on, as in the authors' public code
 
+    extra_steps: int | None = None  # of members with weight, at most, see `paper`; None: 1200 from 10^4 rows on
+
     def for_data(self, n: int) -> PaperSettings:
         """The settings with the shortcuts of experiment 2 decided for n rows."""
         large = n >= LARGE_ROWS
@@ -173,6 +175,7 @@ class PaperSettings:
             best_only=large if self.best_only is None else self.best_only,
             collapse=large if self.collapse is None else self.collapse,
             shared_first_round=large if self.shared_first_round is None else self.shared_first_round,
+            extra_steps=(1200 if large else 0) if self.extra_steps is None else self.extra_steps,
         )
 
 
