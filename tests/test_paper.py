@@ -163,6 +163,12 @@ def test_a_fit_that_more_steps_would_spoil_stays_as_it_is() -> None:
     assert found.parameters == fit.parameters
 
 
+def test_a_member_without_inputs_climbs_on_as_well() -> None:
+    found = ensemble(replace(QUICK, v=(1e-2,), extra_steps=300, best_only=True))
+    assert found.members[0].active.size == 0
+    assert np.isfinite([found.members[0].parameters.scale, found.members[0].parameters.noise]).all()
+
+
 def test_climbing_on_by_no_steps_changes_nothing() -> None:
     train = two_of_eight()
     fit = grid(train, SE, QUICK, np.random.default_rng(0))[2]

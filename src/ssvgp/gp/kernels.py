@@ -86,8 +86,9 @@ def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """sum_ab w_ab (z_aj - z_bj)^2 = 2 (w 1 . z_j^2 - z_j' w z_j) for symmetric w, each column j."""
     square = columns * columns
-    totals = weights.sum(1).astype(columns.dtype, copy=False)
-    weights = weights.astype(columns.dtype, copy=False)
+    totals = weights.sum(1)
+    if columns.dtype == np.float32:
+        totals, weights = totals.astype(np.float32), weights.astype(np.float32)
     return 2.0 * (totals @ square - np.einsum("aj,aj->j", columns, weights @ columns))
 
 

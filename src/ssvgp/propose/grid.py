@@ -16,6 +16,8 @@ from ssvgp.propose.meanfield import MeanField
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import PaperSettings, Train
 
+LEAST_NOISE = 1e-12
+
 
 def family_of(settings: PaperSettings) -> Family:
     """The form of q(theta) that the settings name."""
@@ -68,7 +70,8 @@ def climb_on(
     fit: Fit, train: Train, kernel: Kernel, settings: PaperSettings, steps: int, rng: np.random.Generator
 ) -> Fit:
     """A zero-temperature fit after further gradient steps, with its active set, q(gamma) and q(pi) as they are."""
-    noise = fit.parameters.noise - settings.jitter  # the parameters of a fit have the jitter in their noise
+    # the parameters of a fit have the jitter in their noise; what is left without it may be lost to rounding
+    noise = max(fit.parameters.noise - settings.jitter, LEAST_NOISE)
     unknowns = np.concatenate([fit.theta, np.log([fit.parameters.scale, noise])])
     walk = Walk(fit.active, unknowns, adam_start(unknowns.size), Beliefs(fit.inclusion, fit.xi))
     walk = acavi.advance(walk, train, kernel, PointMass(), prior_at(settings, fit.v), settings, steps, rng)
