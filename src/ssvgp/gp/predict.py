@@ -156,7 +156,7 @@ def predict_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -
         raise ValueError(f"prediction needs at least one neighbour per row, but m is {m}")
     if m >= train.n:
         return predict_member(member, train, X_new)
-    member, train, X_new = _compact(member, train, _near(X_new))
+    member, train, X_new = _compact(member, train, X_new)
     train, counts = _condensed(member, train)
     if counts is not None:  # a few cells stand for many rows
         m = int(np.clip(m * CELL_FACTOR / counts.mean(), min(m, FEWEST_CELLS), m))
@@ -175,12 +175,15 @@ def predict_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -
 
 
 def _compact(member: Member, train: Train, X_new: np.ndarray) -> tuple[Member, Train, np.ndarray]:
-    """The same problem with the active inputs alone, where the others have no part: all later gathers are small."""
+    """The same problem with the active inputs alone, where the others have no part: all later gathers are small.
+
+    New rows are moved to where they can be computed with; of a wide table only in the columns that count.
+    """
     if member.parameters.background:
-        return member, train, X_new
+        return member, train, _near(X_new)
     active = np.arange(member.active.size)
     small = Train(np.ascontiguousarray(train.X[:, member.active]), train.y)
-    return replace(member, active=active), small, np.ascontiguousarray(X_new[:, member.active])
+    return replace(member, active=active), small, _near(np.ascontiguousarray(X_new[:, member.active]))
 
 
 def _condensed(member: Member, train: Train) -> tuple[Train, np.ndarray | None]:
