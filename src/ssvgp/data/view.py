@@ -37,4 +37,6 @@ class Standardised:
             part = np.asarray(self.raw[rows])
             if kept.size < self.raw.shape[1]:
                 part = part[..., kept]
-        return (part - self.centre[columns]) / self.spread[columns]
+        out = part - self.centre[columns]
+        out /= self.spread[columns]
+        return out
