@@ -14,7 +14,6 @@ RANK = {
     "records": 0,
     "workers": 0,
     "progress": 0,
-    "race": 1,
     "data": 1,
     "gp": 1,
     "weigh": 2,

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from ssvgp import paper
+from ssvgp.data.view import Standardised
 from ssvgp.gp.compose import kernel_named
 from ssvgp.paper import paper_ensemble
+from ssvgp.propose.grid import climb_on, grid
 from ssvgp.records import Ensemble, PaperSettings, Train
+from ssvgp.weigh import loo
 
 SE = kernel_named("se")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
@@ -103,7 +106,7 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
 
 
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "MANY_ROWS", 30)
+    monkeypatch.setattr(paper, "SMALL_ROWS", 30)
     exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
     assert ensemble(QUICK).notes["loo"] == pytest.approx(exact)  # 64 neighbours are more than there are
 
@@ -116,3 +119,69 @@ def test_a_sample_of_rows_stands_for_all_of_them() -> None:
     for all_rows, some in zip(whole.notes["loo_rows"], part.notes["loo_rows"], strict=True):
         np.testing.assert_allclose(some.log_density, all_rows.log_density[some.rows])
         assert abs(some.total - all_rows.total) < 4.0 * some.standard_error
+
+
+def test_the_shortcuts_of_experiment_2_are_those_of_large_tables() -> None:
+    small, large = PaperSettings().for_data(9999), PaperSettings().for_data(10_000)
+    for name in ("best_only", "collapse", "shared_first_round"):
+        assert getattr(small, name) is False
+        assert getattr(large, name) is True
+        assert getattr(replace(PaperSettings(), **{name: False}).for_data(10**6), name) is False
+        assert getattr(replace(PaperSettings(), **{name: True}).for_data(100), name) is True
+    assert (small.extra_steps, large.extra_steps) == (0, 1200)
+    assert PaperSettings(extra_steps=0).for_data(10**6).extra_steps == 0
+
+
+def test_a_large_table_is_raced_to_one_member_on_a_part_of_its_rows() -> None:
+    train = two_of_eight(n=12_000)
+    settings = replace(QUICK, minibatch=64, loo_rows=2000)
+    found = ensemble(settings, train)
+    assert len(found.members) == 1
+    assert np.array_equal(found.members[0].active, [0, 1])
+    notes = found.notes
+    assert max(score.rows.size for score in notes["loo_rows"]) <= 2000
+    assert notes["loo_error"][np.argmax(notes["loo"])] == 0.0
+    assert np.array_equal(ensemble(settings, train, n_jobs=2).pip, found.pip)
+
+
+def test_extra_steps_are_kept_where_left_out_rows_are_predicted_better() -> None:
+    train = two_of_eight(n=300)
+    short = replace(QUICK, v=(1e4,), best_only=True, learning_rate=0.01)
+    cut_off, climbed = (ensemble(replace(short, extra_steps=steps), train) for steps in (0, 600))
+    assert np.array_equal(cut_off.pip, climbed.pip)
+    before, after = (loo.exact(train, found.members[0]).total for found in (cut_off, climbed))
+    assert after > before + 10.0
+
+
+def test_a_fit_that_more_steps_would_spoil_stays_as_it_is() -> None:
+    train = two_of_eight(n=300)
+    spoiling = replace(QUICK, v=(1e4,), best_only=True, extra_steps=600)
+    fit = grid(train, SE, spoiling, np.random.default_rng(0))[0]
+    wild = replace(spoiling, learning_rate=3.0)
+    found = paper._climbed(train, fit, SE, wild, np.random.default_rng(1))
+    assert np.array_equal(found.theta, fit.theta)
+    assert found.parameters == fit.parameters
+
+
+def test_a_member_without_inputs_climbs_on_as_well() -> None:
+    found = ensemble(replace(QUICK, v=(1e-2,), extra_steps=300, best_only=True))
+    assert found.members[0].active.size == 0
+    assert np.isfinite([found.members[0].parameters.scale, found.members[0].parameters.noise]).all()
+
+
+def test_climbing_on_by_no_steps_changes_nothing() -> None:
+    train = two_of_eight()
+    fit = grid(train, SE, QUICK, np.random.default_rng(0))[2]
+    same = climb_on(fit, train, SE, QUICK, 0, np.random.default_rng(1))
+    assert np.array_equal(same.theta, fit.theta)
+    assert same.parameters.noise == pytest.approx(fit.parameters.noise)
+    assert same.parameters.scale == pytest.approx(fit.parameters.scale)
+
+
+def test_a_view_of_a_table_gives_the_answer_of_the_table() -> None:
+    train = two_of_eight(n=2500)
+    view = Standardised(2.0 * train.X + 1.0, np.arange(8), np.ones(8), np.full(8, 2.0))
+    settings = replace(QUICK, v=(1e2, 1e4), minibatch=64)
+    plain, lazy = ensemble(settings, Train(view[:], train.y)), ensemble(settings, Train(view, train.y))
+    assert np.array_equal(plain.pip, lazy.pip)
+    assert np.array_equal(plain.notes["loo"], lazy.notes["loo"])

@@ -12,8 +12,8 @@ from ssvgp.blocks import block_of, local_rows, polished
 from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
-from ssvgp.race import race
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
+from ssvgp.weigh.block_race import race
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
 from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, states, unpack, with_curvature

@@ -27,8 +27,7 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
 from ssvgp.paper import paper_ensemble
-from ssvgp.propose.acavi import MANY_ROWS
-from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Prediction, Prior, Train
+from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, PaperSettings, Prediction, Prior, Train
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
@@ -235,7 +234,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     def _neighbours(self) -> int | None:
         """Neighbours that a prediction is given; None for all rows. The paper's method has its own limit (B.3)."""
         if self.method == "paper":
-            limit, m = max(self.exact_limit, MANY_ROWS), (self.settings or PaperSettings()).predict_neighbours
+            limit, m = max(self.exact_limit, LARGE_ROWS - 1), (self.settings or PaperSettings()).predict_neighbours
         else:
             limit, m = self.exact_limit, self.predict_neighbours
         return None if self.train_.n <= limit else m

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ssvgp.gp.kernels import Kernel
-from ssvgp.propose.acavi import MANY_ROWS, Callback, Fit
-from ssvgp.propose.grid import grid
+from ssvgp.propose.acavi import Callback, Fit
+from ssvgp.propose.grid import climb_on, grid
 from ssvgp.propose.meanfield import draw_members
-from ssvgp.records import Ensemble, Member, PaperSettings, Train
+from ssvgp.records import SMALL_ROWS, Ensemble, Member, PaperSettings, Train
 from ssvgp.weigh import loo, weights
 from ssvgp.weigh.loo import LeaveOneOut
+from ssvgp.weigh.race import Race, Score, race
 
-COLLAPSE_ROWS = 1000  # members with the same active set are compared on this many random rows (B.3)
+EXTRA_LAP = 300  # extra gradient steps between two looks at the leave-one-out density
+EXTRA_ROWS = 3000  # on which the two are compared
 
 
 def paper_ensemble(
@@ -32,22 +35,26 @@ def paper_ensemble(
     With a mean-field posterior a fit is scored at its mean, and becomes S* members that share its weight
     (eq. 11).
     """
-    walking, collapsing, thinning, drawing = rng.spawn(4)
+    settings = settings.for_data(train.n)
+    walking, racing, thinning, drawing, climbing = rng.spawn(5)
     fits = grid(train, kernel, settings, walking, n_jobs, callback)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     with threadpool_limits(limits=1):
-        scores = _scores(train, members, settings, collapsing)
-    share = _shares(np.array([score.total for score in scores.values()]), settings, thinning)
-    chosen = [(fits[index], members[index], w) for index, w in zip(scores, share, strict=True) if w > 0]
+        judged = _judged(train, members, settings, racing)
+    share = _shares(judged.totals, settings, thinning)
+    chosen = [(fits[index], members[index], w) for index, w in zip(judged.scores, share, strict=True) if w > 0]
+    with threadpool_limits(limits=1):
+        last = [_climbed(train, fit, kernel, settings, climbing) for fit, _, _ in chosen]
+    chosen = [(fit, _at_centre(fit, kernel), w) for fit, (_, _, w) in zip(last, chosen, strict=True)]
     mixture = _mixture(chosen, kernel, settings, drawing)
     pip = weights.marginal_pip(mixture.members, mixture.weights, train.d)
-    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, scores, share))
+    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share))
 
 
 def leave_one_out(
     train: Train, member: Member, settings: PaperSettings, rows: np.ndarray | None = None
 ) -> LeaveOneOut:
-    """Leave-one-out density as the settings want it: exact to 10^4 rows, 64 neighbours beyond, unless told.
+    """Leave-one-out density as the settings want it: exact to 2000 rows, 64 neighbours beyond, unless told.
 
     `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
     """
@@ -65,7 +72,7 @@ def leave_one_out(
 def _loo_neighbours(train: Train, settings: PaperSettings) -> int | None:
     if settings.loo_neighbours is not None:
         return settings.loo_neighbours
-    return 64 if train.n > MANY_ROWS else None
+    return 64 if train.n > SMALL_ROWS else None
 
 
 @dataclass(frozen=True)
@@ -78,25 +85,66 @@ def _at_centre(fit: Fit, kernel: Kernel) -> Member:
     return Member(fit.active, fit.parameters, kernel, fit.inclusion[fit.active])
 
 
-def _scores(
-    train: Train, members: tuple[Member, ...], settings: PaperSettings, rng: np.random.Generator
-) -> dict[int, LeaveOneOut]:
-    """Scores by number of the members that go on: all, or the best of each active set (B.3).
+def _judged(train: Train, members: tuple[Member, ...], settings: PaperSettings, rng: np.random.Generator) -> Race:
+    """Totals of the members that go on: all, or the best of each active set (B.3).
 
-    Where leave-one-out is truncated, members with the same active set are compared on a sample of rows, and
-    only the best of them meets all rows, or the sample of `loo_rows`. All members meet the same rows, so that the
-    differences between them are far more certain than the totals.
+    Where leave-one-out is truncated it is a race over common rows, at most `loo_rows` of them; members with the same
+    active set are compared on the rows of its first lap, and only the best of them runs on.
     """
-    truncated = _loo_neighbours(train, settings) is not None
-    sample = loo.sample_rows(train.n, settings.loo_rows, rng) if truncated and settings.loo_rows else None
-    if not settings.collapse:
-        return {i: leave_one_out(train, member, settings, sample) for i, member in enumerate(members)}
-    few = loo.sample_rows(train.n, COLLAPSE_ROWS, rng) if truncated else None
-    scores = {i: leave_one_out(train, member, settings, few) for i, member in enumerate(members)}
-    kept = weights.collapse(members, np.array([score.total for score in scores.values()]))
-    if few is None:
-        return {int(i): scores[i] for i in kept}
-    return {int(i): leave_one_out(train, members[i], settings, sample) for i in kept}
+
+    def select(scores: dict[int, LeaveOneOut]) -> list[int]:
+        if not settings.collapse:
+            return list(scores)
+        return [int(i) for i in weights.collapse(members, np.array([one.total for one in scores.values()]))]
+
+    if _loo_neighbours(train, settings) is not None:
+        most = train.n if settings.loo_rows is None else settings.loo_rows
+        return race(len(members), train.n, most, _score(train, members, settings), select, rng)
+    scores = {i: leave_one_out(train, member, settings) for i, member in enumerate(members)}
+    kept = {i: scores[i] for i in select(scores)}
+    return Race(kept, np.array([one.total for one in kept.values()]), np.zeros(len(kept)))
+
+
+def _score(train: Train, members: tuple[Member, ...], settings: PaperSettings) -> Score:
+    """Densities of some members at some rows; members with one active set share the columns that are gathered."""
+
+    def score(chosen: Sequence[int], rows: np.ndarray) -> list[LeaveOneOut]:
+        found: dict[int, LeaveOneOut] = {}
+        by_set: dict[bytes, list[int]] = {}
+        for index in chosen:
+            by_set.setdefault(members[index].active.tobytes(), []).append(index)
+        for alike in by_set.values():
+            active = members[alike[0]].active
+            narrow = Train(np.ascontiguousarray(train.X[:, active]), train.y)
+            for index in alike:
+                alone = replace(members[index], active=np.arange(active.size))
+                found[index] = leave_one_out(narrow, alone, settings, rows)
+        return [found[index] for index in chosen]
+
+    return score
+
+
+def _climbed(
+    train: Train, fit: Fit, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
+) -> Fit:
+    """The fit, or what it becomes by up to `extra_steps` more gradient steps if that predicts left-out rows better.
+
+    At the learning rate of large tables the 600 steps of the paper end before lengthscales have settled. All stages are
+    compared on common rows; without kappa, which would favour too small a noise.
+    """
+    laps = (settings.extra_steps or 0) // EXTRA_LAP if settings.posterior == "zero-temperature" else 0
+    if not laps:
+        return fit
+    sampling, *children = rng.spawn(1 + laps)
+    rows = loo.sample_rows(train.n, EXTRA_ROWS, sampling)
+    narrow = Train(np.ascontiguousarray(train.X[:, fit.active]), train.y)
+    stages = [replace(fit, active=np.arange(fit.active.size), inclusion=fit.inclusion[fit.active])]
+    for child in children:
+        stages.append(climb_on(stages[-1], narrow, kernel, settings, EXTRA_LAP, child))
+    plain = replace(settings, kappa=0.0)
+    totals = [leave_one_out(narrow, _at_centre(stage, kernel), plain, rows).total for stage in stages]
+    best = stages[int(np.argmax(totals))]
+    return replace(fit, theta=best.theta, parameters=best.parameters)
 
 
 def _shares(totals: np.ndarray, settings: PaperSettings, rng: np.random.Generator) -> np.ndarray:
@@ -118,11 +166,11 @@ def _mixture(
     return _Mixture(tuple(member for group in drawn for member in group), share)
 
 
-def _notes(fits: tuple[Fit, ...], scores: dict[int, LeaveOneOut], share: np.ndarray) -> dict[str, Any]:
+def _notes(fits: tuple[Fit, ...], judged: Race, share: np.ndarray) -> dict[str, Any]:
     """What is worth telling of every v (k of them), and of those `kept` (numbers among the k).
 
     average_pip, v (k,), inclusion (k, d), elbo and sizes (k, rounds); loo and v_weights for those kept, with
-    the rows behind each score in loo_rows.
+    the rows behind each score in loo_rows, and in loo_error the standard errors of the differences to the best.
     """
     return {
         "v": np.array([fit.v for fit in fits]),
@@ -130,8 +178,9 @@ def _notes(fits: tuple[Fit, ...], scores: dict[int, LeaveOneOut], share: np.ndar
         "inclusion": np.array([fit.inclusion for fit in fits]),
         "elbo": np.array([fit.trace for fit in fits]),
         "sizes": np.array([fit.sizes for fit in fits]),
-        "kept": np.array(list(scores), dtype=int),
-        "loo": np.array([score.total for score in scores.values()]),
-        "loo_rows": tuple(scores.values()),
+        "kept": np.array(list(judged.scores), dtype=int),
+        "loo": judged.totals,
+        "loo_error": judged.errors,
+        "loo_rows": tuple(judged.scores.values()),
         "v_weights": share,
     }

@@ -124,9 +124,17 @@ class Prior:
         return replace(self, b=b, slab_scales=scales, log_background=background)
 
 
+SMALL_ROWS = 2000  # of the paper's method: up to here as on the toy (B.1), beyond as in experiment 2 (B.3)
+LARGE_ROWS = 10_000  # the smallest table of experiment 2: from here on its shortcuts too
+
+
 @dataclass(frozen=True)
 class PaperSettings:
-    """Constants of the paper's method with the values of its appendix B.1 and B.3."""
+    """Constants of the paper's method with the values of its appendix B.1 and B.3.
+
+    The paper has tables of 100 and 300 rows, and of 10^4 and more. Where it treats them differently, None stands for
+    the treatment by the number of rows n.
+    """
 
     a: float = 1e-3
     b: float = 1e-3
@@ -135,11 +143,11 @@ class PaperSettings:
     rounds: int = 5
     first_steps: int = 200
     steps: int = 100
-    learning_rate: float | None = None  # None: 0.05 up to 10^4 rows, 0.01 beyond (B.1, B.3)
+    learning_rate: float | None = None  # None: 0.05 up to 2000 rows, 0.01 beyond (B.1, B.3)
     beta1: float = 0.9
     beta2: float = 0.999
     prune: float = 0.5  # epsilon; 0 switches pruning off
-    minibatch: float | int | None = None  # rows, or a fraction of n; None: n/4 up to 10^4 rows, 256 beyond
+    minibatch: float | int | None = None  # rows, or a fraction of n; None: n/4 up to 2000 rows, 256 beyond
     minibatch_kind: str = "nearest"  # or "uniform"
     candidates: int = 10_000  # neighbours of a minibatch are sought among this many random rows
     posterior: str = "zero-temperature"  # or "mean-field"
@@ -149,13 +157,26 @@ class PaperSettings:
     jitter: float = 1e-3
     kappa: float = 0.1  # added to leave-one-out variances
     kappa_place: str = "variance"  # as A.3 says; "noise": in the covariance, as the authors' code has it
-    loo_neighbours: int | None = None  # None: exact up to 10^4 rows, 64 beyond
-    loo_rows: int | None = None  # rows that a truncated density is taken over, the same for all members; None: all
-    predict_neighbours: int = 256
+    loo_neighbours: int | None = None  # None: exact up to 2000 rows, 64 beyond
+    loo_rows: int | None = 10_000  # rows that a truncated density is taken over at most (weigh/race.py); None: all
+    predict_neighbours: int = 256  # from 10^4 rows on; below, predictions condition on all rows
     thin: int | None = 100  # trials of the multinomial thinning of weights; None keeps the weights
-    best_only: bool = False
-    collapse: bool = False
-    shared_first_round: bool = False
+    best_only: bool | None = None  # None: from 10^4 rows on, as in B.3
+    collapse: bool | None = None  # None: from 10^4 rows on, as in B.3
+    shared_first_round: bool | None = None  # None: from 10^4 rows on, as in the authors' public code
+
+    extra_steps: int | None = None  # of members with weight, at most, see `paper`; None: 1200 from 10^4 rows on
+
+    def for_data(self, n: int) -> PaperSettings:
+        """The settings with the shortcuts of experiment 2 decided for n rows."""
+        large = n >= LARGE_ROWS
+        return replace(
+            self,
+            best_only=large if self.best_only is None else self.best_only,
+            collapse=large if self.collapse is None else self.collapse,
+            shared_first_round=large if self.shared_first_round is None else self.shared_first_round,
+            extra_steps=(1200 if large else 0) if self.extra_steps is None else self.extra_steps,
+        )
 
 
 @dataclass(frozen=True)

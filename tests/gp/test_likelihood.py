@@ -49,6 +49,15 @@ def test_gradient_in_theta(name, data) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_rows_in_single_precision_lose_no_more_than_that(name, data) -> None:
+    rows, y, gram = data
+    kernel = kernel_named(name)
+    double, single = (gradient(kernel, X, y, PHI, gram) for X in (rows, rows.astype(np.float32)))
+    assert single.value == pytest.approx(double.value, rel=1e-4)
+    np.testing.assert_allclose(single.theta, double.theta, rtol=1e-3, atol=1e-3 * np.abs(double.theta).max())
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("which", ["scale", "noise", "background"])
 def test_gradient_in_the_log_of(which, name, data) -> None:
     rows, y, gram = data

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.likelihood import gradient, log_likelihood
-from ssvgp.propose import acavi, spike_slab
+from ssvgp.propose import acavi, minibatch, spike_slab
 from ssvgp.propose.acavi import Batch, Fit, PointMass, Progress
 from ssvgp.propose.grid import family_of, grid, prior_at
 from ssvgp.propose.meanfield import MeanField, draw_members
@@ -161,12 +161,31 @@ def test_a_shared_first_round_changes_little_on_full_batches() -> None:
         assert b.theta == pytest.approx(a.theta, abs=1e-3)
 
 
+@pytest.mark.parametrize("kernel", ["se", "matern32", "linear"])
+def test_single_precision_of_a_wide_pool_does_not_change_the_answer(
+    kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = two_of_six(n=120, d=300)
+    settings = replace(PaperSettings(), first_steps=150, steps=40, rounds=3, minibatch=60, learning_rate=0.01)
+    double = [fit(train, settings, v, kernel=kernel) for v in (1e3, 1e5)]
+    monkeypatch.setattr(minibatch, "LARGE_NUMBERS", 2000)  # all rows with more than 16 inputs
+    single = [fit(train, settings, v, kernel=kernel) for v in (1e3, 1e5)]
+    for a, b in zip(double, single, strict=True):
+        assert np.array_equal(a.sizes, b.sizes)
+        assert np.array_equal(a.active, b.active)
+        assert b.inclusion == pytest.approx(a.inclusion, abs=1e-4)
+        assert b.theta == pytest.approx(a.theta, abs=1e-3)
+        assert b.trace == pytest.approx(a.trace, rel=1e-3)
+        assert not np.array_equal(a.theta, b.theta)  # else the pool was in double precision
+
+
 def test_settings_resolve_to_the_numbers_of_the_appendix() -> None:
     plain, field = PaperSettings(), PaperSettings(posterior="mean-field")
     assert [acavi.learning_rate(plain, n) for n in (300, 10**6)] == [0.05, 0.01]
     assert [acavi.learning_rate(field, n) for n in (300, 10**6)] == [0.01, 0.01]
     assert [acavi.minibatch_rows(s, 300) for s in (plain, field)] == [75, 300]
-    assert acavi.minibatch_rows(plain, 10**6) == 256
+    assert [acavi.minibatch_rows(plain, n) for n in (10**4, 10**6)] == [256, 256]
+    assert acavi.learning_rate(plain, 10**4) == 0.01
     assert acavi.minibatch_rows(replace(plain, minibatch=64), 300) == 64
     assert acavi.minibatch_rows(replace(plain, minibatch=64), 50) == 50
     with pytest.raises(ValueError, match="above zero"):

@@ -75,7 +75,10 @@ class Inputs:
 
     def standardise(self, X: np.ndarray) -> np.ndarray:
         """The kept columns (t, p) of rows X (t, d), in standard deviations from the training mean."""
-        return np.ascontiguousarray((X[:, self.kept] - self.centre) / self.spread)
+        rows = np.ascontiguousarray(X[:, self.kept], dtype=float)  # a copy, changed in place: a wide table is large
+        rows -= self.centre
+        rows /= self.spread
+        return rows
 
     def view(self, X: np.ndarray) -> Standardised:
         """The kept columns of X, standardised when they are looked at."""

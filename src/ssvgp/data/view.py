@@ -49,6 +49,7 @@ class Standardised:
         part = take_rows(self.raw, rows)
         if kept.size < part.shape[-1] or (kept != np.arange(kept.size)).any():
             part = part[..., kept]
-        out = np.ascontiguousarray((part - self.centre[columns]) / self.spread[columns])
+        out = np.ascontiguousarray(part - self.centre[columns])
+        out /= self.spread[columns]
         let_go(self.raw)
         return out

@@ -7,7 +7,8 @@ even in theta, as appendix A.1 wants, and all their gradients follow from
 
     d <G, C> / d theta_j^2 = <G * g'(M), M_j>,
 
-which costs two matrix products for all inputs at once and never forms an n x n x d array.
+which costs two matrix products for all inputs at once and never forms an n x n x d array. Rows in single precision
+have these products in single precision; what is n x n is in double precision always.
 """
 
 from __future__ import annotations
@@ -73,10 +74,15 @@ class Kernel(Protocol):
 # --- geometries: how M_j looks at a pair of rows ------------------------------------------------------------
 
 
+def _scaled(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """theta * x for each row (a, p), in the precision of the rows."""
+    return rows * (theta.astype(np.float32) if rows.dtype == np.float32 else theta)
+
+
 def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """||a - b||^2 for all pairs (a, b), never negative."""
-    if left.shape[0] * right.shape[0] <= SMALL:
-        m = left @ right.T
+    if left.shape[0] * right.shape[0] <= SMALL or left.dtype == np.float32:
+        m = (left @ right.T).astype(float, copy=False)
         m *= -2.0
         m += (left * left).sum(1)[:, None]
         m += (right * right).sum(1)[None, :]
@@ -106,7 +112,10 @@ def _own_distance(rows: np.ndarray) -> np.ndarray:
 def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """sum_ab w_ab (z_aj - z_bj)^2 = 2 (w 1 . z_j^2 - z_j' w z_j) for symmetric w, each column j."""
     square = columns * columns
-    return 2.0 * (weights.sum(1) @ square - np.einsum("aj,aj->j", columns, weights @ columns))
+    totals = weights.sum(1)
+    if columns.dtype == np.float32:
+        totals, weights = totals.astype(np.float32), weights.astype(np.float32)
+    return 2.0 * (totals @ square - np.einsum("aj,aj->j", columns, weights @ columns))
 
 
 def _contract_product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -144,14 +153,14 @@ class Stationary:
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
         if left is not right:
-            return self.profile.value(_squared_distance(left * theta, right * theta))
-        return self.profile.value(_own_distance(left * theta))
+            return self.profile.value(_squared_distance(_scaled(left, theta), _scaled(right, theta)))
+        return self.profile.value(_own_distance(_scaled(left, theta)))
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        value, slope = self.profile.with_derivative(_own_distance(rows * theta), floor)
+        value, slope = self.profile.with_derivative(_own_distance(_scaled(rows, theta)), floor)
         slope.flat[:: slope.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
         return _Pointwise(value, slope, rows, theta, _contract_distance)
 

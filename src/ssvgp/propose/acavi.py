@@ -19,9 +19,8 @@ from ssvgp.propose import spike_slab
 from ssvgp.propose.descent import AdamRates, AdamState, adam_restrict, adam_start, adam_step
 from ssvgp.propose.minibatch import Pool, draw, pool
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
-from ssvgp.records import PaperSettings, Parameters, Train
+from ssvgp.records import SMALL_ROWS, PaperSettings, Parameters, Train
 
-MANY_ROWS = 10_000  # beyond this the paper changes learning rate, minibatch and leave-one-out (B.3)
 TRACE_BATCHES = 8  # minibatches behind one entry of the ELBO trace
 
 
@@ -155,15 +154,15 @@ def learning_rate(settings: PaperSettings, n: int) -> float:
     """The step size of Adam: as set, or as B.1 and B.3 have it for this posterior and number of rows."""
     if settings.learning_rate is not None:
         return settings.learning_rate
-    return 0.05 if settings.posterior == "zero-temperature" and n <= MANY_ROWS else 0.01
+    return 0.05 if settings.posterior == "zero-temperature" and n <= SMALL_ROWS else 0.01
 
 
 def minibatch_rows(settings: PaperSettings, n: int) -> int:
-    """m: as set, a number of rows or a fraction of n; else n/4 (mean field: n) to 10^4 rows, 256 beyond."""
+    """m: as set, a number of rows or a fraction of n; else n/4 (mean field: n) to 2000 rows, 256 beyond."""
     m = settings.minibatch
     if m is None:
         share = 0.25 if settings.posterior == "zero-temperature" else 1.0
-        m = share if n <= MANY_ROWS else 256
+        m = share if n <= SMALL_ROWS else 256
     rows = round(m * n) if isinstance(m, float) else int(m)
     if rows < 1 and not (isinstance(m, float) and m > 0):
         raise ValueError(f"minibatch is a number of rows or a fraction of them, above zero, not {m!r}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -9,9 +11,12 @@ from threadpoolctl import threadpool_limits
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose import acavi
 from ssvgp.propose.acavi import Callback, Family, Fit, PointMass, Walk
+from ssvgp.propose.descent import adam_start
 from ssvgp.propose.meanfield import MeanField
-from ssvgp.propose.spike_slab import SpikeSlab
+from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import PaperSettings, Train
+
+LEAST_NOISE = 1e-12
 
 
 def family_of(settings: PaperSettings) -> Family:
@@ -59,3 +64,17 @@ def _first_round(
     middle = prior_at(settings, float(np.median(settings.v)))
     walk = acavi.begin(family, train.d)
     return acavi.advance(walk, train, kernel, family, middle, settings, settings.first_steps, rng)
+
+
+def climb_on(
+    fit: Fit, train: Train, kernel: Kernel, settings: PaperSettings, steps: int, rng: np.random.Generator
+) -> Fit:
+    """A zero-temperature fit after further gradient steps, with its active set, q(gamma) and q(pi) as they are."""
+    # the parameters of a fit have the jitter in their noise; what is left without it may be lost to rounding
+    noise = max(fit.parameters.noise - settings.jitter, LEAST_NOISE)
+    unknowns = np.concatenate([fit.theta, np.log([fit.parameters.scale, noise])])
+    walk = Walk(fit.active, unknowns, adam_start(unknowns.size), Beliefs(fit.inclusion, fit.xi))
+    walk = acavi.advance(walk, train, kernel, PointMass(), prior_at(settings, fit.v), settings, steps, rng)
+    theta = walk.unknowns[:-2]
+    learned = acavi.parameters(theta, walk.unknowns)
+    return replace(fit, theta=theta, parameters=replace(learned, noise=learned.noise + settings.jitter))

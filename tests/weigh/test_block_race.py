@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.race import race
+from ssvgp.weigh.block_race import race
 
 
 def scores(gaps: list[float], blocks: int, common: float = 30.0, own: float = 1.0, seed: int = 0) -> np.ndarray:
