@@ -20,6 +20,8 @@ RANK = {
     "average": 5,
     "ensemble": 6,
     "paper": 6,
+    "effects": 5,
+    "shares": 6,
     "estimator": 7,
     "store": 8,
     "show": 8,

@@ -16,8 +16,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from ssvgp import effects
 from ssvgp.data.inputs import inputs_of, text_columns, warn_of_columns
 from ssvgp.data.target import Restored, target_of
+from ssvgp.data.view import kept_rows
+from ssvgp.effects import Effect, Interaction
 from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp import mixture
 from ssvgp.gp.compose import kernel_named
@@ -26,6 +29,7 @@ from ssvgp.gp.predict import Posterior, posteriors, predict
 from ssvgp.paper import paper_ensemble
 from ssvgp.propose.acavi import MANY_ROWS
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prediction, Prior, Train
+from ssvgp.shares import Shares, shares
 from ssvgp.weigh import loo
 from ssvgp.weigh.loo import LeaveOneOut
 
@@ -123,7 +127,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
                 found = self._ensemble(train, kernels)
         if found.notes.get("interrupted"):
             warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
-        self._inputs, self._target, self.train_ = inputs, target, train
+        self._inputs, self._target, self.train_ = inputs, target, kept_rows(train, found.members)
         self._publish(found)
         return self
 
@@ -277,6 +281,34 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         slope = self._target.log_slope(self._target.restore(train.y))
         density = mixture.log_density(prediction, train.y) + slope
         return LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
+
+    def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
+        """What one input does, alone, with a band: see `ssvgp.effects`. `feature` is a name or a number."""
+        with one_blas_thread():
+            return effects.effect(self._fitted(), feature, grid, level)
+
+    def interaction(
+        self, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
+    ) -> Interaction:
+        """What two inputs do together beyond what each does alone, with a band: see `ssvgp.effects`."""
+        with one_blas_thread():
+            return effects.interaction(self._fitted(), a, b, grids, level)
+
+    def effect_shares(self) -> Shares:
+        """How much of the variation of the predictions each selected input, and each pair, explains."""
+        chosen = self.get_support(indices=True)
+        key = f"shares of {chosen.tolist()}"  # the threshold may change without a new fit
+        if key not in self._kept_results:
+            with one_blas_thread():
+                self._kept_results[key] = shares(self._fitted(), chosen)
+        return self._kept_results[key]
+
+    def _fitted(self) -> effects.Fitted:
+        """The fit as effects see it."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        parts = (self.ensemble_, self.train_, self._inputs, self._target, [str(name) for name in names])
+        return effects.Fitted(*parts, self._neighbours, self._posteriors())
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
