@@ -51,7 +51,7 @@ class _Reading:
     levels: dict[int, Levels] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def name(self, position: int) -> str:
+    def name(self, position: int | np.integer) -> str:
         return self.table.names[self.places[position]]
 
     def keep_columns(self, kept: np.ndarray) -> None:
@@ -122,7 +122,8 @@ def _pass(
     table: Table, places: list[int], levels: dict[int, Levels], stop: bool
 ) -> tuple[_Reading, dict[int, Odd]]:
     """One reading, with the odd cells found; the first is an error where `stop` says so."""
-    values, lines, odd = [], [], {}
+    values, lines = [], []
+    odd: dict[int, Odd] = {}
     for block in table.blocks(places, levels):
         if places[-1] in block.odd:
             raise no_number(table, places[-1], block.odd[places[-1]])

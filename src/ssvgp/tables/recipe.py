@@ -96,8 +96,9 @@ class Recipe:
         where = {name: j for j, name in enumerate(names)}
         absent = [column.name for column in self.columns if column.name not in where]
         if absent:
+            count = "a column" if len(absent) == 1 else f"{len(absent)} columns"
             near = suggestion(absent[0], names)
-            raise TableError(f"the model needs {_counted(absent)} that the table does not have: {listed(absent)}; {near}")
+            raise TableError(f"the table lacks {count} that the model needs: {listed(absent)}; {near}")
         return [where[column.name] for column in self.columns]
 
     def _check(self, block: Block, table: Table, places: Sequence[int], missing: str) -> None:
@@ -108,8 +109,8 @@ class Recipe:
             if missing == "error":
                 known = listed(by_place[place].levels)
                 raise TableError(
-                    f"{table.unit} {odd.line}, column {shown(table.names[place])}: {shown(odd.text)} was not in the table "
-                    f"of the fit, which had {known}; --missing blank leaves such rows out"
+                    f"{table.unit} {odd.line}, column {shown(table.names[place])}: {shown(odd.text)} was not in the "
+                    f"table of the fit, which had {known}; --missing blank leaves such rows empty"
                 )
         refuse_infinite(block, table, places)
         gaps = np.argwhere(np.isnan(block.values)) if missing == "error" else np.empty((0, 2))
@@ -119,10 +120,6 @@ class Recipe:
                 f"{table.unit} {block.lines[row]}, column {shown(table.names[places[column]])}: value missing; "
                 f"--missing blank leaves such rows empty, --missing median fills them"
             )
-
-
-def _counted(names: Sequence[str]) -> str:
-    return "a column" if len(names) == 1 else f"{len(names)} columns"
 
 
 def no_number(table: Table, place: int, odd: Odd) -> TableError:

@@ -1,0 +1,83 @@
+"""What a model found, as a record for machines and as lines for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ssvgp.estimator import SSVGPRegressor
+
+LINES = 12  # inputs that are listed for a person where not more are selected
+WIDEST = 40  # characters of a name
+LOO_ROWS = 2000  # rows up to which leave-one-out figures are at hand at once
+
+
+def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
+    """Selection, probabilities in falling order, shares of variance and fit of a model, ready for JSON."""
+    names, chosen = input_names(model), model.get_support()
+    order = np.argsort(-model.pip_, kind="stable")
+    inputs = [
+        {
+            "name": names[j],
+            "pip": round(float(model.pip_[j]), 6),
+            "inverse_lengthscale": round(float(model.inverse_lengthscales_[j]), 6),
+            "selected": bool(chosen[j]),
+        }
+        for j in order
+    ]
+    return {
+        "target": target,
+        "method": model.method,
+        "rows": model.train_.n,
+        "columns": model.n_features_in_,
+        "threshold": model.threshold,
+        "selected": [names[j] for j in order if chosen[j]],
+        "inputs": inputs,
+        "variance_shares": {name: round(float(share), 6) for name, share in model.variance_shares_.items()},
+        "noise_sd": float(model.noise_variance_) ** 0.5,
+        "leave_one_out": leave_one_out(model),
+    }
+
+
+def input_names(model: SSVGPRegressor) -> list[str]:
+    """The names (d,) of a model's inputs; x0, x1 and so on where it has none."""
+    given = getattr(model, "feature_names_in_", None)
+    return [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
+
+
+def leave_one_out(model: SSVGPRegressor) -> dict[str, float] | None:
+    """How well rows are predicted from the others; None for a large table, where this takes long."""
+    if model.train_.n > LOO_ROWS:
+        return None
+    y = model._target.restore(model.train_.y)
+    error = float(np.mean((model.loo_.mean - y) ** 2))
+    inside = np.abs(model.loo_.mean - y) <= 1.96 * np.sqrt(model.loo_.variance)
+    spread = float(np.var(y))
+    return {
+        "r2": 1.0 - error / spread if spread > 0 else 0.0,
+        "rmse": error**0.5,
+        "coverage_95": float(np.mean(inside)),
+    }
+
+
+def answer_lines(record: dict[str, Any]) -> list[str]:
+    """The same for a person: the inputs that matter, how sure that is, and how well the model predicts."""
+    inputs, selected = record["inputs"], record["selected"]
+    shown = inputs[: max(LINES, len(selected))]
+    wide = min(WIDEST, max(len("input"), *(len(one["name"]) for one in shown)))
+    lines = [f"{len(selected)} of {len(inputs)} inputs selected (probability above {record['threshold']:g})", ""]
+    lines.append(f"{'input':<{wide}}  probability")
+    for one in shown:
+        name = one["name"] if len(one["name"]) <= wide else one["name"][: wide - 3] + "..."
+        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{'  selected' if one['selected'] else ''}")
+    if len(inputs) > len(shown):
+        lines.append(f"... and {len(inputs) - len(shown)} more with probability up to {inputs[len(shown)]['pip']:.3f}")
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
+    lines += ["", f"variance: {shares}; noise standard deviation {record['noise_sd']:.4g}"]
+    if (loo := record["leave_one_out"]) is not None:
+        lines.append(
+            f"leave-one-out: R2 {loo['r2']:.3f}, root mean square error {loo['rmse']:.4g}, "
+            f"{loo['coverage_95']:.0%} of rows within the 95% interval"
+        )
+    return lines
