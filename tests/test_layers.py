@@ -25,12 +25,13 @@ RANK = {
     "estimator": 7,
     "store": 8,
     "show": 8,
-    "cli": 9,
+    "tables": 8,
     "peers": 9,
-    # The edges of the package: its public names, its demo, and `python -m ssvgp`.
+    # The edges of the package: its public names, its demo, its commands, and `python -m ssvgp`.
     "__init__": 10,
     "demo": 11,
-    "__main__": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 METHOD = {"propose", "weigh", "ensemble"}
 FILES = sorted(PACKAGE.rglob("*.py"))
