@@ -1,4 +1,4 @@
-"""Do the bands of effects hold the true curves? Asked: 90% bands cover at least 80% of the grid on toy and experiment 1.
+"""Do the bands of effects hold the true curves? Asked: 90% bands cover 80% of the grid on toy and experiment 1.
 
     python -m benchmarks.effects            ten draws of each
 """
@@ -21,9 +21,10 @@ EXPERIMENT1: tuple[Curve, ...] = (*(lambda x: x for _ in range(4)), lambda x: np
 
 
 def measure(draw: Draw, curves: Sequence[Curve]) -> Mapping[str, float]:
-    """Share of the grid that bands cover over all inputs and at the worst one, error, false pairs, seconds of one effect.
+    """Share of the grid that bands cover over all inputs and at the worst one, error of the curves, seconds of each.
 
-    Both designs are sums of the curves, so that the effect of an input is its curve less the curve's mean over the rows.
+    Both designs are sums of curves, so that the effect of an input is its curve less the curve's mean over the rows,
+    and no two inputs interact.
     """
     model = SSVGPRegressor(random_state=0).fit(draw.X, draw.y)
     start = time.perf_counter()

@@ -123,8 +123,8 @@ def interaction(
         raise ValueError(f"an interaction needs two different inputs, but {a!r} and {b!r} are one column of the fit")
     given = grids or (None, None)
     left, right = _grid(fitted, at, given[0], PAIR_GRID), _grid(fitted, bt, given[1], PAIR_GRID)
-    settings = pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
-    contrasts = np.concatenate([np.eye(1, settings.shape[0]), pair_contrasts(left.size, right.size)])
+    settings = _pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
+    contrasts = np.concatenate([np.eye(1, settings.shape[0]), _pair_contrasts(left.size, right.size)])
     rows, found = _averages(fitted, np.array([at, bt]), settings, contrasts)
     mean, band = _restored(fitted, found, slice(1, None), level)
     shape = (left.size, right.size)
@@ -133,7 +133,7 @@ def interaction(
     return Interaction(names, (first, second), (left, right), *surfaces, level, rows)
 
 
-def pair_settings(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+def _pair_settings(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Values (1 + g + h + g h, 2) of two inputs: none set, the first set, the second set, both set."""
     both = np.stack(np.meshgrid(left, right, indexing="ij"), axis=-1).reshape(-1, 2)
     first = np.column_stack([left, np.full(left.size, np.nan)])
@@ -141,8 +141,8 @@ def pair_settings(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.concatenate([np.full((1, 2), np.nan), first, second, both])
 
 
-def pair_contrasts(g: int, h: int) -> np.ndarray:
-    """Weights (g h, 1 + g + h + g h) that turn the averages of `pair_settings` into I_ab."""
+def _pair_contrasts(g: int, h: int) -> np.ndarray:
+    """Weights (g h, 1 + g + h + g h) that turn the averages of `_pair_settings` into I_ab."""
     none = np.ones((g * h, 1))
     first, second = np.repeat(np.eye(g), h, axis=0), np.tile(np.eye(h), (g, 1))
     return np.concatenate([none, -first, -second, np.eye(g * h)], axis=1)
@@ -161,12 +161,12 @@ def _averages(
         rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
         return rows, averages_truncated(fitted.ensemble, train, blocks, fitted.neighbours, contrasts)
-    rows, some = exact_rows(fitted, count)
+    rows, some = _exact_rows(fitted, count)
     blocks, fewer = (Blocks(train.X[part], places, values) for part in (rows, some))
     return rows, averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
 
 
-def exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
+def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to average means over and, fewer, covariances, so that `count` blocks of them cost a bounded time."""
     k, n = len(fitted.ensemble.members), fitted.train.n
     cross, pairs = CROSS / (k * n * count), np.sqrt(PAIRS / k) / count
@@ -188,7 +188,7 @@ def _restored(
     weights = fitted.ensemble.weights
     prediction = Prediction(found.means[:, which], found.variances[:, which], np.zeros(weights.size), weights)
     tail = 0.5 * (1.0 - level)
-    mean, band = prediction.mean(), quantiles(prediction, [tail, 1.0 - tail], noise=False)
+    mean, band = prediction.mean(), quantiles(prediction, np.array([tail, 1.0 - tail]), noise=False)
     if not around:
         return fitted.target.restore(mean), fitted.target.restore(band)
     if not fitted.target.curved:
@@ -240,14 +240,15 @@ def _grid(fitted: Fitted, place: int, grid: Any, count: int) -> np.ndarray:
         if values.ndim != 1 or not values.size or not np.isfinite(values).all():
             raise ValueError(f"a grid is a list of finite numbers, but got {grid!r}")
         return values
-    values = column(fitted, place)
+    values = _column(fitted, place)
     distinct = np.unique(values)
     if distinct.size <= FEW_VALUES:
         return distinct
-    return np.linspace(*np.quantile(values, [EDGE, 1.0 - EDGE]), count)
+    low, high = np.quantile(values, [EDGE, 1.0 - EDGE])
+    return np.linspace(low, high, count)
 
 
-def column(fitted: Fitted, place: int) -> np.ndarray:
+def _column(fitted: Fitted, place: int) -> np.ndarray:
     """Values (n,) of a kept column in units of the table, free of the rounding that standardising brings.
 
     A column that no member looks at need not be at hand in a fit read from a file; two standard deviations about

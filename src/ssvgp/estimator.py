@@ -271,10 +271,14 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
                 self._kept_results["loo"] = self._leave_one_out()
         return self._kept_results["loo"]
 
-    def _leave_one_out(self) -> LeaveOneOut:
-        train, m = self.train_, self._neighbours
+    def _leave_each_out(self) -> list[LeaveOneOut]:
+        """Leave-one-out of every member, of the standardised target."""
+        m = self._neighbours
         score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
-        each = [score(train, member) for member in self.ensemble_.members]
+        return [score(self.train_, member) for member in self.ensemble_.members]
+
+    def _leave_one_out(self) -> LeaveOneOut:
+        train, each = self.train_, self._leave_each_out()
         means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
         prediction = Prediction(means, variances, np.zeros(len(each)), self.weights_)  # noise is in already
         restored = self._target.moments(prediction)
@@ -302,6 +306,41 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
             with one_blas_thread():
                 self._kept_results[key] = shares(self._fitted(), chosen)
         return self._kept_results[key]
+
+    def loo_by_member(self) -> np.ndarray:
+        """Leave-one-out log density (k, n) of every target under every member of the mixture."""
+        check_is_fitted(self)
+        with one_blas_thread():
+            density = np.stack([one.log_density for one in self._leave_each_out()])
+        return density + self._target.log_slope(self._target.restore(self.train_.y))
+
+    def summary(self) -> Any:
+        """The answer as a pandas DataFrame, a row for each input: see `ssvgp.show.table.records`."""
+        from ssvgp.show.table import frame
+
+        return frame(self)
+
+    def to_arviz(self) -> Any:
+        """Leave-one-out densities for az.loo and az.compare: see `ssvgp.show.arviz`."""
+        from ssvgp.show.arviz import to_arviz
+
+        return to_arviz(self)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file without code; `ssvgp.load` reads it."""
+        from ssvgp.store import save
+
+        save(self, path)
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: the selection, or before a fit scikit-learn's diagram."""
+        from ssvgp.show.html import html
+
+        return html(self) if hasattr(self, "ensemble_") else super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
 
     def _fitted(self) -> effects.Fitted:
         """The fit as effects see it."""

@@ -2,13 +2,16 @@
 
 With f the mixture mean and all variances taken over rows of the table,
 
-    first_j = Var E_j(x_j) / Var f,    pair_ab = Var I_ab(x_a, x_b) / Var f,
-    total_j = mean_i [ f(x_i) - f(x_i with x_j from another row) ]^2 / (2 Var f),
+    first_j = Var E_j(x_j) / Var f,
+    total_j = mean [ f - f_j ]^2 / (2 Var f),
+    pair_ab = mean [ f - f_a - f_b + f_ab ]^2 / (4 Var f),
 
-with E and I as in `effects`. Where inputs are independent these are Sobol's indices: all first and pair shares and
-those of higher order sum to one, and total_j is the sum of all that involve j. Correlated inputs share variation, and
-then the sum may lie on either side of one. What is missing from one is due to more than two inputs together, to inputs
-that were not selected, or to a dense background.
+with E as in `effects`, and f_j the value of f where a row takes input j from another row. Where inputs are independent
+these are Sobol's indices: first_j is due to j alone, total_j to j alone and together with others, pair_ab to a and b
+together, with or without others (the superset importance of Liu and Owen 2006). If no more than two inputs act
+together, first and pair shares of all inputs sum to one; what three or more do together is counted in each pair of
+them. Correlated inputs share variation, and then the sum may lie on either side of one. What is missing from one is due
+to inputs that were not selected, or to a dense background.
 """
 
 from __future__ import annotations
@@ -17,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvgp.effects import FEW_VALUES, FEWEST_ROWS, MOST_ROWS, TRUNCATED_ROWS, Fitted, pair_contrasts, pair_settings
+from ssvgp.effects import FEW_VALUES, FEWEST_ROWS, MOST_ROWS, TRUNCATED_ROWS, Fitted
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated
 
-KNOTS, PAIR_KNOTS = 16, 8  # of the grid that an effect is read from
+KNOTS = 24  # of the grid that an effect is read from
 EXCHANGES = 4  # other rows that each row takes an input from
 NOTABLE = 0.01  # pairs that can explain no more than this are passed over
 CROSS = 1e7  # covariances that one input or pair may cost, over all members
@@ -56,7 +59,7 @@ def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
         for i in range(q):
             for j in range(i):
                 if min(rest[i], rest[j]) > NOTABLE:
-                    pairs[i, j] = pairs[j, i] = _pair(fitted, places[i], places[j]) / variance
+                    pairs[i, j] = pairs[j, i] = _pair(fitted, places[i], places[j], f) / variance
     return Shares(names, np.asarray(indices), first, total, pairs)
 
 
@@ -86,37 +89,36 @@ def _values(fitted: Fitted, place: int) -> np.ndarray:
     return fitted.train.X[fitted.reference(MOST_ROWS)][:, np.array([place])][:, 0]
 
 
-def _knots(x: np.ndarray, count: int) -> np.ndarray:
+def _taken(fitted: Fitted, place: int) -> np.ndarray:
+    """The input taken from other rows (s, r): from the next ones round the random order that rows are in."""
+    x = _values(fitted, place)
+    return np.stack([np.roll(x, shift) for shift in range(1, EXCHANGES + 1)])
+
+
+def _knots(x: np.ndarray) -> np.ndarray:
     """All values of an input if few, else its quantiles from the least to the greatest."""
     distinct = np.unique(x)
-    return distinct if distinct.size <= min(FEW_VALUES, count) else np.unique(np.quantile(x, np.linspace(0, 1, count)))
-
-
-def _hats(knots: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Weights (r, g) by which values x (r,) are interpolated from the knots (g,)."""
-    return np.stack([np.interp(x, knots, unit) for unit in np.eye(knots.size)], axis=1)
+    return distinct if distinct.size <= FEW_VALUES else np.unique(np.quantile(x, np.linspace(0, 1, KNOTS)))
 
 
 def _first(fitted: Fitted, place: int) -> float:
-    """Variance of E_j over the rows."""
+    """Variance of E_j over the rows, read off its curve."""
     x = _values(fitted, place)
-    knots = _knots(x, KNOTS)
+    knots = _knots(x)
     curve = _mean(fitted, np.array([place]), knots[:, None, None], _rows(fitted, knots.size)).mean(axis=1)
-    return float((_hats(knots, x) @ curve).var())
+    return float(np.interp(x, knots, curve).var())
 
 
 def _total(fitted: Fitted, place: int, f: np.ndarray) -> float:
-    """Half the mean squared change of f where rows take the input from others, in turn round a random order."""
-    x = _values(fitted, place)
-    taken = np.stack([np.roll(x, shift) for shift in range(1, EXCHANGES + 1)])[:, None]
-    return 0.5 * float(((_mean(fitted, np.array([place]), taken, MOST_ROWS) - f) ** 2).mean())
+    """Half the mean squared change of f where rows take the input from others."""
+    changed = _mean(fitted, np.array([place]), _taken(fitted, place)[:, None], MOST_ROWS)
+    return 0.5 * float(((changed - f) ** 2).mean())
 
 
-def _pair(fitted: Fitted, a: int, b: int) -> float:
-    """Variance of I_ab over the rows."""
-    x, z = _values(fitted, a), _values(fitted, b)
-    left, right = _knots(x, PAIR_KNOTS), _knots(z, PAIR_KNOTS)
-    settings = pair_settings(left, right)[:, :, None]
-    averages = _mean(fitted, np.array([a, b]), settings, _rows(fitted, settings.shape[0])).mean(axis=1)
-    surface = (pair_contrasts(left.size, right.size) @ averages).reshape(left.size, right.size)
-    return float(np.einsum("rg,gh,rh->r", _hats(left, x), surface, _hats(right, z)).var())
+def _pair(fitted: Fitted, a: int, b: int, f: np.ndarray) -> float:
+    """A quarter of the mean squared second difference of f where rows take each input from a row of its own."""
+    first, second = _taken(fitted, a), _taken(fitted, b)[::-1]
+    own = np.full_like(first, np.nan)
+    values = np.concatenate([np.stack(pair, axis=1) for pair in ((first, own), (own, second), (first, second))])
+    one, other, both = np.split(_mean(fitted, np.array([a, b]), values, MOST_ROWS), 3)
+    return 0.25 * float(((f - one - other + both) ** 2).mean())

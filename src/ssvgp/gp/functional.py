@@ -26,9 +26,10 @@ Covariance = Callable[[np.ndarray], np.ndarray]  # of some rows (a, q) with all 
 
 @dataclass(frozen=True)
 class Blocks:
-    """b copies of the same r rows, with the inputs `changed` (c,) set to `values`, (b, c, 1) or one for each row (b, c, r).
+    """b copies of the same r rows, with the inputs `changed` (c,) set to `values`.
 
-    NaN leaves an input as it is. `base` has r rows of all d inputs; it is only ever asked for columns.
+    Values are (b, c, 1), or one for each row (b, c, r); NaN leaves an input as it is. `base` has r rows of all d
+    inputs, and is only ever asked for columns.
     """
 
     base: Any
@@ -49,7 +50,7 @@ class Blocks:
         for column, values in zip(self.changed, np.moveaxis(self.values, 1, 0), strict=True):
             for place in np.flatnonzero(columns == column):
                 out[:, :, place] = np.where(np.isnan(values), out[:, :, place], values)
-        return out.reshape(-1, columns.size)
+        return out.reshape(self.count * self.r, columns.size)
 
     def part(self, at: slice) -> Blocks:
         return replace(self, values=self.values[at])
