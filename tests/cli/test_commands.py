@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import sys
-import types
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ssvgp import SSVGPRegressor, demo, store
-from ssvgp.cli import fitting
+from ssvgp.cli import fitting, predicting
 from ssvgp.cli.main import cli
 from ssvgp.cli.progress import Progress
 
@@ -54,19 +53,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def report_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writes the selected names in place of a report."""
-
-    def write_report(model: SSVGPRegressor, path: Path) -> None:
-        Path(path).write_text(" ".join(model.get_feature_names_out()))
-
-    package, module = types.ModuleType("ssvgp.show"), types.ModuleType("ssvgp.show.report")
-    module.write_report = package.report = write_report  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "ssvgp.show", package)
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", module)
-
-
 # --- fit -----------------------------------------------------------------------------------------------------
 
 
@@ -95,7 +81,8 @@ def test_fit_speaks_json_to_machines(here: Path, report_stand_in: None) -> None:
         "noise_sd", "leave_one_out", "seconds", "interrupted", "notes", "model", "report",
     }  # fmt: skip
     assert answer["selected"] == ["b"] and answer["rows"] == 30 and not answer["interrupted"]
-    assert [one["name"] for one in answer["inputs"]][0] == "b" and len(answer["inputs"]) == 4
+    assert answer["inputs"][0]["name"] == "b" and len(answer["inputs"]) == 4
+    assert all({"name", "index", "pip", "selected", "lengthscale"} <= set(one) for one in answer["inputs"])
     assert sum(answer["variance_shares"].values()) == pytest.approx(1.0, abs=1e-5)
     assert (here / "out.html").read_text() == "b"
 
@@ -197,7 +184,6 @@ def test_errors_are_told_to_machines_too(here: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_told_before_the_fit(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(here / "table.csv")
-    monkeypatch.setitem(sys.modules, "ssvgp.show", None)
     monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
     result = run("fit", "table.csv", "-t", "y", "--report", "out.html")
     assert result.exit_code == 3 and "pip install" in result.stderr and "reading" not in result.stderr
@@ -292,15 +278,15 @@ def test_a_column_that_lacks_is_named_with_the_nearest(fitted: Path, here: Path)
 def test_an_interrupted_prediction_keeps_its_rows(fitted: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(here / "new.csv", rows=9)
     monkeypatch.setattr("ssvgp.tables.text.BLOCK_CELLS", 20)
-    real, calls = SSVGPRegressor.predict, []
+    real, calls = predicting.predictions, []
 
-    def tired(self: SSVGPRegressor, *rest: Any, **options: Any) -> Any:
+    def tired(*arguments: Any) -> np.ndarray:
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return real(self, *rest, **options)
+        return real(*arguments)
 
-    monkeypatch.setattr(SSVGPRegressor, "predict", tired)
+    monkeypatch.setattr(predicting, "predictions", tired)
     result = run("predict", fitted, "new.csv", "-o", "out.csv", "--json")
     assert result.exit_code == 130 and json.loads(result.stdout)["rows"] == 8
     assert len((here / "out.csv").read_text().splitlines()) == 9
@@ -348,4 +334,10 @@ def test_what_is_no_model_is_refused(here: Path, content: bytes | None) -> None:
 def test_the_demo_finds_what_was_put_in(here: Path, report_stand_in: None) -> None:
     result = run("demo", "--json")
     assert result.exit_code == 0 and set(json.loads(result.stdout)["selected"]) == set(demo.DECISIVE)
-    assert sorted(path.name for path in here.iterdir()) == ["ssvgp_demo.html", "ssvgp_demo.ssvgp"]
+    assert sorted(path.suffix for path in here.glob("ssvgp_demo.*")) == [".csv", ".html", ".ssvgp"]
+
+
+def test_the_demo_goes_without_a_report_where_it_must(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
+    result = run("demo")
+    assert result.exit_code == 0 and "note: reports need" in result.stderr

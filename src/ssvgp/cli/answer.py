@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.estimator import SSVGPRegressor
+from ssvgp.show.table import records
 
 LINES = 12  # inputs that are listed for a person where not more are selected
 WIDEST = 40  # characters of a name
@@ -14,36 +15,20 @@ LOO_ROWS = 2000  # rows up to which leave-one-out figures are at hand at once
 
 
 def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
-    """Selection, probabilities in falling order, shares of variance and fit of a model, ready for JSON."""
-    names, chosen = input_names(model), model.get_support()
-    order = np.argsort(-model.pip_, kind="stable")
-    inputs = [
-        {
-            "name": names[j],
-            "pip": round(float(model.pip_[j]), 6),
-            "inverse_lengthscale": round(float(model.inverse_lengthscales_[j]), 6),
-            "selected": bool(chosen[j]),
-        }
-        for j in order
-    ]
+    """Selection, one record for each input, shares of variance and fit of a model, ready for JSON."""
+    inputs = records(model)
     return {
         "target": target,
         "method": model.method,
         "rows": model.train_.n,
         "columns": model.n_features_in_,
         "threshold": model.threshold,
-        "selected": [names[j] for j in order if chosen[j]],
+        "selected": [one["name"] for one in inputs if one["selected"]],
         "inputs": inputs,
-        "variance_shares": {name: round(float(share), 6) for name, share in model.variance_shares_.items()},
+        "variance_shares": {name: float(share) for name, share in model.variance_shares_.items()},
         "noise_sd": float(model.noise_variance_) ** 0.5,
         "leave_one_out": leave_one_out(model),
     }
-
-
-def input_names(model: SSVGPRegressor) -> list[str]:
-    """The names (d,) of a model's inputs; x0, x1 and so on where it has none."""
-    given = getattr(model, "feature_names_in_", None)
-    return [f"x{j}" for j in range(model.n_features_in_)] if given is None else [str(name) for name in given]
 
 
 def leave_one_out(model: SSVGPRegressor) -> dict[str, float] | None:
@@ -67,10 +52,10 @@ def answer_lines(record: dict[str, Any]) -> list[str]:
     shown = inputs[: max(LINES, len(selected))]
     wide = min(WIDEST, max(len("input"), *(len(one["name"]) for one in shown)))
     lines = [f"{len(selected)} of {len(inputs)} inputs selected (probability above {record['threshold']:g})", ""]
-    lines.append(f"{'input':<{wide}}  probability")
+    lines.append(f"{'input':<{wide}}  probability  share of variance  lengthscale")
     for one in shown:
         name = one["name"] if len(one["name"]) <= wide else one["name"][: wide - 3] + "..."
-        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{'  selected' if one['selected'] else ''}")
+        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{_if_selected(one)}")
     if len(inputs) > len(shown):
         lines.append(f"... and {len(inputs) - len(shown)} more with probability up to {inputs[len(shown)]['pip']:.3f}")
     shares = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
@@ -81,3 +66,12 @@ def answer_lines(record: dict[str, Any]) -> list[str]:
             f"{loo['coverage_95']:.0%} of rows within the 95% interval"
         )
     return lines
+
+
+def _if_selected(one: dict[str, Any]) -> str:
+    """Share and lengthscale of an input that was selected; of others they say little."""
+    if not one["selected"]:
+        return ""
+    share = "-" if one["total_share"] is None else f"{one['total_share']:.1%}"
+    length = "-" if one["lengthscale"] is None else f"{one['lengthscale']:.4g}"
+    return f"  {share:>17}  {length:>11}"
