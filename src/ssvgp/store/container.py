@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ import numpy as np
 
 MAGIC = b"ssvgp model, format "
 FORMAT = 1
+FIRST_LINE = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]*)\n")
 LONGEST_LINE = 100
 
 
@@ -63,14 +65,14 @@ def read(path: Path) -> Content:
     """The content of a file, after its format and checksum were found right."""
     with path.open("rb") as file:
         first, second, payload = file.readline(LONGEST_LINE), file.readline(LONGEST_LINE), file.read()
-    number = first.removeprefix(MAGIC).strip()
-    if not first.startswith(MAGIC) or not number.isdigit():
+    found = FIRST_LINE.fullmatch(first)
+    if found is None:
         raise StoreError(f"{path} is no file of an ssvgp model; model.save(path) writes one")
-    if int(number) > FORMAT:
+    if int(found[1]) > FORMAT:
         raise StoreError(
-            f"{path} has format {int(number)}, and this version of ssvgp reads formats up to {FORMAT}: upgrade ssvgp"
+            f"{path} has format {int(found[1])}, and this version of ssvgp reads formats up to {FORMAT}: upgrade ssvgp"
         )
-    if hashlib.sha256(payload).hexdigest().encode() != second.strip():
+    if second != hashlib.sha256(payload).hexdigest().encode() + b"\n":
         raise StoreError(f"{path} is damaged: it was cut short or altered after it was written; save the model again")
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
