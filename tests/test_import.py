@@ -6,7 +6,6 @@ import functools
 import subprocess
 import sys
 
-
 OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
 ONES_OWN = ("ssvgp.show", "ssvgp.cli", "ssvgp.tables", "ssvgp.demo")
 SCIKIT_LEARN = "import sklearn.base, sklearn.feature_selection, sklearn.utils.validation"

@@ -247,7 +247,7 @@ OWN = AutodiffKernel(len, "jax", "mine", True, False, True)
 
 @pytest.mark.parametrize("kernel", [OWN, Stationary("mine", OddProfile()), Sum(kernel_named("se"), OWN)])
 def test_a_kernel_that_is_code_cannot_be_saved(kernel: Any) -> None:
-    with pytest.raises(StoreError, match="'mine' is code of your own.*pickle it"):
+    with pytest.raises(StoreError, match=r"'mine' is code of your own.*pickle it"):
         expression_of(kernel)
 
 

@@ -14,7 +14,8 @@ def require(library: str, what: str) -> Any:
     try:
         return importlib.import_module(library)
     except ImportError as error:
-        raise ImportError(f"{what} needs {library}, which is not installed: pip install {library}") from error
+        ways = f"pip install {library}, or pip install 'ssvgp[{library}]'"
+        raise ImportError(f"{what} needs {library}, which is not installed: {ways}") from error
 
 
 def names_of(model: Any) -> list[str]:
