@@ -161,3 +161,26 @@ def test_what_cannot_be_fitted_is_refused_in_one_line(path: Path, content: str, 
     with pytest.raises(TableError, match=said) as caught:
         prepared(path, content, **choice)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_damaged_files_are_read_or_refused_and_nothing_else(path: Path, seed: int) -> None:
+    """Random damage to tables of several kinds: whatever it does, the only error is one line for the user."""
+    rng = np.random.default_rng(seed)
+    sound = [PLAIN, GAPS, TEXTS, PLAIN.replace(",", ";"), PLAIN.replace(",", "\t"), 'a,"b\nc",y\n' + "1,2,3\n" * 6]
+    signs = [b'"', b"\0", b"\xff", b"\r", b"\n", b",", b";", b"1e999", b"_", b"'", b" ", b"-", b"\xef\xbb\xbf"]
+    for _ in range(60):
+        data = bytearray(sound[rng.integers(len(sound))].encode())
+        for _ in range(rng.integers(1, 6)):
+            place = int(rng.integers(len(data) + 1))
+            data[place : place + int(rng.integers(0, 3))] = signs[rng.integers(len(signs))]
+        path.write_bytes(bytes(data[: rng.integers(len(data) + 1)] if rng.random() < 0.2 else data))
+        choice = Choice("y", missing=["error", "drop-rows", "drop-columns", "median"][rng.integers(4)],
+                        categories=["error", "onehot", "drop"][rng.integers(3)])  # fmt: skip
+        try:
+            made = prepare(open_table(path), choice)
+        except TableError as error:
+            assert str(error) and "\n" not in str(error)
+        else:
+            assert np.isfinite(made.X).all() and np.isfinite(made.y).all() and made.X.shape[0] == made.y.size >= 5
+            assert made.X.shape[1] == len(made.recipe.inputs) == len(set(made.recipe.inputs))
