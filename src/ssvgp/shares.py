@@ -17,6 +17,7 @@ to inputs that were not selected, or to a dense background.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Shares:
 
 
 def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
-    """The shares of the given columns of the table (q,), in units of the (transformed) target's variance.
+    """The shares of the given columns of the table (q,) in the variance of f, that of the transformed target if any.
 
     Pairs are looked at only where both inputs have a total share above their first: a pair is part of the difference.
     """
@@ -49,39 +50,67 @@ def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
     q = len(places)
     first, total, pairs = np.zeros(q), np.zeros(q), np.zeros((q, q))
     names = tuple(fitted.names[j] for j in indices)
-    as_they_are = np.full((1, 1, 1), np.nan)
-    f = _mean(fitted, np.array([0]), as_they_are, MOST_ROWS)[0] if q else np.zeros(1)
-    if (variance := float(f.var())) > 0.0:
+    if q:
+        f, *found = _means(fitted, [_unchanged(fitted), *(ask(fitted, j) for j in places for ask in (_curve, _taken))])
+        variance = float(f.var())
         for i, place in enumerate(places):
-            first[i] = _first(fitted, place) / variance
-            total[i] = max(_total(fitted, place, f) / variance, first[i])  # as it is where inputs are independent
+            first[i] = _first(fitted, place, found[2 * i]) / variance if variance else 0.0
+            raw = 0.5 * float(((found[2 * i + 1] - f) ** 2).mean()) / variance if variance else 0.0
+            total[i] = max(raw, first[i])  # as it is for independent inputs, up to sampling
         rest = total - first
-        for i in range(q):
-            for j in range(i):
-                if min(rest[i], rest[j]) > NOTABLE:
-                    pairs[i, j] = pairs[j, i] = _pair(fitted, places[i], places[j], f) / variance
+        chosen = [(i, j) for i in range(q) for j in range(i) if min(rest[i], rest[j]) > NOTABLE]
+        surfaces = _means(fitted, [_both_taken(fitted, places[i], places[j]) for i, j in chosen])
+        for (i, j), surface in zip(chosen, surfaces, strict=True):
+            one, other, both = np.split(surface, 3)
+            pairs[i, j] = pairs[j, i] = 0.25 * float(((f - one - other + both) ** 2).mean()) / variance
     return Shares(names, np.asarray(indices), first, total, pairs)
 
 
-def _mean(fitted: Fitted, places: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
-    """Mixture mean of f (b, r) at blocks of up to `most` rows."""
-    train, ensemble = fitted.train, fitted.ensemble
-    base = train.X[fitted.reference(most)]
-    blocks = Blocks(base, places, values)
-    if fitted.neighbours is None:
-        means = (latent_means(one, blocks) for one in fitted.exact_posteriors())
-    else:
-        m = fitted.neighbours
-        means = (latent_means_truncated(member, train, blocks, m) for member in ensemble.members)
-    return sum((w * mean for w, mean in zip(ensemble.weights, means, strict=True)), np.zeros(()))
+def _means(fitted: Fitted, asked: list[Blocks]) -> list[np.ndarray]:
+    """Mixture mean of f (b, r) at each of several blocks: every member is factored once for all of them."""
+    out = [np.zeros((blocks.count, blocks.r)) for blocks in asked]
+    if not asked:
+        return out
+    weights, m = fitted.ensemble.weights, fitted.neighbours
+    members: Any = fitted.ensemble.members if m is not None else fitted.exact_posteriors()
+    for weight, member in zip(weights, members, strict=True):
+        for total, blocks in zip(out, asked, strict=True):
+            if m is None:
+                total += weight * latent_means(member, blocks)
+            else:
+                total += weight * latent_means_truncated(member, fitted.train, blocks, m)
+    return out
 
 
-def _rows(fitted: Fitted, blocks: int) -> int:
-    """Rows to average over, so that so many blocks cost a bounded time."""
-    if fitted.neighbours is not None:
-        return int(np.clip(TRUNCATED_ROWS // blocks, FEWEST_ROWS, MOST_ROWS))
-    cost = len(fitted.ensemble.members) * fitted.train.n * blocks
-    return int(np.clip(CROSS / cost, FEWEST_ROWS, MOST_ROWS))
+# --- rows that are asked for ------------------------------------------------------------------------------------
+
+
+def _blocks(fitted: Fitted, places: list[int], values: np.ndarray, rows: int = MOST_ROWS) -> Blocks:
+    return Blocks(fitted.train.X[fitted.reference(rows)], np.array(places), values)
+
+
+def _unchanged(fitted: Fitted) -> Blocks:
+    """The rows as they are (1, r)."""
+    return _blocks(fitted, [0], np.full((1, 1, 1), np.nan))
+
+
+def _curve(fitted: Fitted, place: int) -> Blocks:
+    """Rows with the input set to each of its knots in turn (g, r)."""
+    knots = _knots(_values(fitted, place))
+    return _blocks(fitted, [place], knots[:, None, None], _rows(fitted, knots.size))
+
+
+def _taken(fitted: Fitted, place: int) -> Blocks:
+    """Rows that take the input from others (s, r)."""
+    return _blocks(fitted, [place], _elsewhere(fitted, place)[:, None])
+
+
+def _both_taken(fitted: Fitted, a: int, b: int) -> Blocks:
+    """Rows that take a, b, or both from others (3 s, r), each from a row of its own."""
+    first, second = _elsewhere(fitted, a), _elsewhere(fitted, b)[::-1]
+    own = np.full_like(first, np.nan)
+    values = [np.stack(pair, axis=1) for pair in ((first, own), (own, second), (first, second))]
+    return _blocks(fitted, [a, b], np.concatenate(values))
 
 
 def _values(fitted: Fitted, place: int) -> np.ndarray:
@@ -89,8 +118,8 @@ def _values(fitted: Fitted, place: int) -> np.ndarray:
     return fitted.train.X[fitted.reference(MOST_ROWS)][:, np.array([place])][:, 0]
 
 
-def _taken(fitted: Fitted, place: int) -> np.ndarray:
-    """The input taken from other rows (s, r): from the next ones round the random order that rows are in."""
+def _elsewhere(fitted: Fitted, place: int) -> np.ndarray:
+    """The input of other rows (s, r): of the next ones round the random order that rows are in."""
     x = _values(fitted, place)
     return np.stack([np.roll(x, shift) for shift in range(1, EXCHANGES + 1)])
 
@@ -101,24 +130,15 @@ def _knots(x: np.ndarray) -> np.ndarray:
     return distinct if distinct.size <= FEW_VALUES else np.unique(np.quantile(x, np.linspace(0, 1, KNOTS)))
 
 
-def _first(fitted: Fitted, place: int) -> float:
-    """Variance of E_j over the rows, read off its curve."""
+def _rows(fitted: Fitted, blocks: int) -> int:
+    """Rows to average a curve over, so that so many blocks cost a bounded time."""
+    if fitted.neighbours is not None:
+        return int(np.clip(TRUNCATED_ROWS // blocks, FEWEST_ROWS, MOST_ROWS))
+    cost = len(fitted.ensemble.members) * fitted.train.n * blocks
+    return int(np.clip(CROSS / cost, FEWEST_ROWS, MOST_ROWS))
+
+
+def _first(fitted: Fitted, place: int, at_knots: np.ndarray) -> float:
+    """Variance of E_j over the rows, read off its curve at the knots (g, r)."""
     x = _values(fitted, place)
-    knots = _knots(x)
-    curve = _mean(fitted, np.array([place]), knots[:, None, None], _rows(fitted, knots.size)).mean(axis=1)
-    return float(np.interp(x, knots, curve).var())
-
-
-def _total(fitted: Fitted, place: int, f: np.ndarray) -> float:
-    """Half the mean squared change of f where rows take the input from others."""
-    changed = _mean(fitted, np.array([place]), _taken(fitted, place)[:, None], MOST_ROWS)
-    return 0.5 * float(((changed - f) ** 2).mean())
-
-
-def _pair(fitted: Fitted, a: int, b: int, f: np.ndarray) -> float:
-    """A quarter of the mean squared second difference of f where rows take each input from a row of its own."""
-    first, second = _taken(fitted, a), _taken(fitted, b)[::-1]
-    own = np.full_like(first, np.nan)
-    values = np.concatenate([np.stack(pair, axis=1) for pair in ((first, own), (own, second), (first, second))])
-    one, other, both = np.split(_mean(fitted, np.array([a, b]), values, MOST_ROWS), 3)
-    return 0.25 * float(((f - one - other + both) ** 2).mean())
+    return float(np.interp(x, _knots(x), at_knots.mean(axis=1)).var())
