@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ssvgp import SSVGPRegressor, demo, store
-from ssvgp.cli import fitting, predicting
+from ssvgp.cli import answer, fitting, predicting
 from ssvgp.cli.main import cli
 from ssvgp.cli.progress import Progress
+from ssvgp.show.table import records
 
 
 def run(*arguments: object) -> Result:
@@ -75,15 +77,15 @@ def test_a_model_is_that_of_the_estimator(fitted: Path) -> None:
 def test_fit_speaks_json_to_machines(here: Path, report_stand_in: None) -> None:
     write_table(here / "table.csv")
     result = run("fit", "table.csv", "-t", "y", "--kernel", "se", "--json", "--report", "out.html")
-    answer = json.loads(result.stdout)
-    assert set(answer) == {
+    told = json.loads(result.stdout)
+    assert set(told) == {
         "command", "target", "method", "rows", "columns", "threshold", "selected", "inputs", "variance_shares",
         "noise_sd", "leave_one_out", "seconds", "interrupted", "notes", "model", "report",
     }  # fmt: skip
-    assert answer["selected"] == ["b"] and answer["rows"] == 30 and not answer["interrupted"]
-    assert answer["inputs"][0]["name"] == "b" and len(answer["inputs"]) == 4
-    assert all({"name", "index", "pip", "selected", "lengthscale"} <= set(one) for one in answer["inputs"])
-    assert sum(answer["variance_shares"].values()) == pytest.approx(1.0, abs=1e-5)
+    assert told["selected"] == ["b"] and told["rows"] == 30 and not told["interrupted"]
+    assert told["inputs"][0]["name"] == "b" and len(told["inputs"]) == 4
+    assert all({"name", "index", "pip", "selected", "lengthscale"} <= set(one) for one in told["inputs"])
+    assert sum(told["variance_shares"].values()) == pytest.approx(1.0, abs=1e-5)
     assert (here / "out.html").read_text() == "b"
 
 
@@ -306,6 +308,22 @@ def test_models_of_python_predict_files(here: Path, named: bool) -> None:
     assert run("predict", "model", "new.csv", "--missing", "median").exit_code == 2
     frame[list("abc")].to_csv("new.csv", index=False)
     assert run("predict", "model", "new.csv").exit_code == 2
+
+
+# --- the answer ------------------------------------------------------------------------------------------------
+
+
+def test_inputs_are_told_without_shares_where_these_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = SSVGPRegressor(kernel="se", random_state=0).fit(*table_of(30))
+    whole = answer.input_records(model)
+    assert whole == records(model) and whole[0]["total_share"] > 0.5
+    without = [one | {"variance_share": None, "total_share": None} for one in whole]
+    monkeypatch.setattr(answer, "AT_ONCE", 29)
+    assert answer.input_records(model) == without
+    monkeypatch.undo()
+    model.pip_ = np.where(np.arange(4) == 2, 0.9, model.pip_)  # selected, but in no member that was kept
+    model.members_ = tuple(replace(one, active=np.array([1])) for one in model.members_)
+    assert [one["total_share"] for one in answer.input_records(model)] == [None] * 4
 
 
 # --- report, inspect, demo ---------------------------------------------------------------------------------------

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from ssvgp.estimator import SSVGPRegressor
-from ssvgp.show.table import records
+from ssvgp.show.table import lengthscales, names_of, records, stand_ins
 
 LINES = 12  # inputs that are listed for a person where not more are selected
 WIDEST = 40  # characters of a name
-LOO_ROWS = 2000  # rows up to which leave-one-out figures are at hand at once
+AT_ONCE = 2000  # rows up to which shares and leave-one-out figures take no time worth mentioning
 
 
 def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
     """Selection, one record for each input, shares of variance and fit of a model, ready for JSON."""
-    inputs = records(model)
+    inputs = input_records(model)
     return {
         "target": target,
         "method": model.method,
@@ -31,9 +31,28 @@ def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
     }
 
 
+def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
+    """The records of `show.table.records`, without shares where these take long or cannot be had.
+
+    An input may be selected through sets that were weighed but are not among the members; then no member can say what
+    it does.
+    """
+    in_members = {int(j) for member in model.members_ for j in member.active}
+    if model.train_.n <= AT_ONCE and in_members.issuperset(model.get_support(indices=True).tolist()):
+        return records(model)
+    names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)
+    out = []
+    for j in np.argsort(-model.pip_, kind="stable").tolist():
+        length = float(lengths[j]) if np.isfinite(lengths[j]) else None
+        known = {"name": names[j], "index": j, "pip": float(model.pip_[j]), "selected": bool(support[j])}
+        known |= {"lengthscale": length, "inverse_lengthscale": 1.0 / length if length else None}
+        out.append(known | {"variance_share": None, "total_share": None, "stand_in": alike.get(j, "")})
+    return out
+
+
 def leave_one_out(model: SSVGPRegressor) -> dict[str, float] | None:
     """How well rows are predicted from the others; None for a large table, where this takes long."""
-    if model.train_.n > LOO_ROWS:
+    if model.train_.n > AT_ONCE:
         return None
     y = model._target.restore(model.train_.y)
     error = float(np.mean((model.loo_.mean - y) ** 2))
