@@ -57,6 +57,10 @@ class Fitted:
             return self.posteriors
         return (posterior(member, self.train) for member in self.ensemble.members)
 
+    def looked_at(self, place: int) -> bool:
+        """Whether some member looks at this one of the kept columns."""
+        return any(m.parameters.background or place in m.active for m in self.ensemble.members)
+
     def reference(self, count: int) -> np.ndarray:
         """The first `count` rows of one fixed random order (count,): part of a larger count's."""
         return np.random.default_rng(0).permutation(self.train.n)[:count]
@@ -255,8 +259,7 @@ def _column(fitted: Fitted, place: int) -> np.ndarray:
     its mean stand for it, before and after, and its effect is zero.
     """
     centre, spread = fitted.inputs.centre[place], fitted.inputs.spread[place]
-    members = fitted.ensemble.members
-    if not any(member.parameters.background or place in member.active for member in members):
+    if not fitted.looked_at(place):
         return np.linspace(centre - 2.0 * spread, centre + 2.0 * spread, 2 * FEW_VALUES)
     values = fitted.train.X[:, np.array([place])][:, 0] * spread + centre
     digits = 12 - int(np.ceil(np.log10(max(np.abs(values).max(), spread))))

@@ -49,21 +49,22 @@ def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
     places = [int(np.flatnonzero(fitted.inputs.kept == j)[0]) for j in indices]
     q = len(places)
     first, total, pairs = np.zeros(q), np.zeros(q), np.zeros((q, q))
-    names = tuple(fitted.names[j] for j in indices)
-    if q:
-        f, *found = _means(fitted, [_unchanged(fitted), *(ask(fitted, j) for j in places for ask in (_curve, _taken))])
-        variance = float(f.var())
-        for i, place in enumerate(places):
-            first[i] = _first(fitted, place, found[2 * i]) / variance if variance else 0.0
-            raw = 0.5 * float(((found[2 * i + 1] - f) ** 2).mean()) / variance if variance else 0.0
-            total[i] = max(raw, first[i])  # as it is for independent inputs, up to sampling
+    active = [i for i, place in enumerate(places) if fitted.looked_at(place)]  # others have no share in the mean
+    if active:
+        asked = [ask(fitted, places[i]) for i in active for ask in (_curve, _taken)]
+        f, *found = _means(fitted, [_unchanged(fitted), *asked])
+        variance = max(float(f.var()), np.finfo(float).tiny)
+        for i, at_knots, taken in zip(active, found[::2], found[1::2], strict=True):
+            first[i] = _first(fitted, places[i], at_knots) / variance
+            # no less than first, which holds for independent inputs up to sampling
+            total[i] = max(0.5 * float(((taken - f) ** 2).mean()) / variance, first[i])
         rest = total - first
-        chosen = [(i, j) for i in range(q) for j in range(i) if min(rest[i], rest[j]) > NOTABLE]
+        chosen = [(i, j) for i in active for j in active if j < i and min(rest[i], rest[j]) > NOTABLE]
         surfaces = _means(fitted, [_both_taken(fitted, places[i], places[j]) for i, j in chosen])
         for (i, j), surface in zip(chosen, surfaces, strict=True):
             one, other, both = np.split(surface, 3)
             pairs[i, j] = pairs[j, i] = 0.25 * float(((f - one - other + both) ** 2).mean()) / variance
-    return Shares(names, np.asarray(indices), first, total, pairs)
+    return Shares(tuple(fitted.names[j] for j in indices), np.asarray(indices), first, total, pairs)
 
 
 def _means(fitted: Fitted, asked: list[Blocks]) -> list[np.ndarray]:

@@ -171,6 +171,20 @@ def test_effects_and_summary_are_the_same(case: Case) -> None:
     assert one._repr_html_() == other._repr_html_()
 
 
+def test_inputs_that_no_member_looks_at_can_be_selected(tmp_path: Path) -> None:
+    """Their probability is made of sets that were priced and not visited; their columns are not in the file."""
+    model = light(prior=Prior(with_background=0.0)).fit(*plain(n=100, d=40))
+    model.save(tmp_path / "model")
+    model, loaded = model.set_params(threshold=0.0), load(tmp_path / "model").set_params(threshold=0.0)
+    stored = loaded.train_.X.stored
+    assert loaded.get_support().sum() > stored.size
+    pd.testing.assert_frame_equal(model.summary(), loaded.summary(), check_exact=True)
+    other = next(j for j in range(40) if j not in stored)
+    assert same(model.effect(other), loaded.effect(other)) and same(model.loo_, loaded.loo_)
+    with pytest.raises(KeyError, match="only .* are kept"):
+        loaded.train_.X[:, np.array([other])]
+
+
 def test_parameters_survive_and_the_model_can_be_fitted_again(case: Case) -> None:
     assert repr(case.loaded) == repr(case.model)
     assert repr(clone(case.loaded)) == repr(clone(case.model))

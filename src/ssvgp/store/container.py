@@ -39,7 +39,7 @@ class Content:
 
 def write(path: Path, content: Content) -> None:
     """Write a file in one step: a broken write leaves what was there before."""
-    text = json.dumps(content.header, allow_nan=False).encode()
+    text = json.dumps(content.header).encode()
     buffer = io.BytesIO()
     np.savez_compressed(buffer, header=np.frombuffer(text, dtype=np.uint8), **content.arrays)  # type: ignore[arg-type]
     payload = buffer.getvalue()
