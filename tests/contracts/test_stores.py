@@ -181,7 +181,7 @@ def test_inputs_that_no_member_looks_at_can_be_selected(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(model.summary(), loaded.summary(), check_exact=True)
     other = next(j for j in range(40) if j not in stored)
     assert same(model.effect(other), loaded.effect(other)) and same(model.loo_, loaded.loo_)
-    with pytest.raises(KeyError, match="only .* are kept"):
+    with pytest.raises(KeyError, match=r"only .* are kept"):
         loaded.train_.X[:, np.array([other])]
 
 
