@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -313,17 +312,16 @@ def test_models_of_python_predict_files(here: Path, named: bool) -> None:
 # --- the answer ------------------------------------------------------------------------------------------------
 
 
-def test_inputs_are_told_without_shares_where_these_cannot_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_inputs_of_a_large_table_are_told_without_shares(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SSVGPRegressor(kernel="se", random_state=0).fit(*table_of(30))
-    whole = answer.input_records(model)
-    assert whole == records(model) and whole[0]["total_share"] > 0.5
-    without = [one | {"variance_share": None, "total_share": None} for one in whole]
+    whole = answer.answer_record(model, "y")
+    assert whole["inputs"] == records(model) and whole["inputs"][0]["total_share"] > 0.5
+    assert any("share of variance" in line for line in answer.answer_lines(whole))
     monkeypatch.setattr(answer, "AT_ONCE", 29)
-    assert answer.input_records(model) == without
-    monkeypatch.undo()
-    model.pip_ = np.where(np.arange(4) == 2, 0.9, model.pip_)  # selected, but in no member that was kept
-    model.members_ = tuple(replace(one, active=np.array([1])) for one in model.members_)
-    assert [one["total_share"] for one in answer.input_records(model)] == [None] * 4
+    large = answer.answer_record(model, "y")
+    assert large["inputs"] == [one | {"variance_share": None, "total_share": None} for one in whole["inputs"]]
+    assert large["leave_one_out"] is None
+    assert not any("share of variance" in line for line in answer.answer_lines(large))
 
 
 # --- report, inspect, demo ---------------------------------------------------------------------------------------

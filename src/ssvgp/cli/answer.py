@@ -32,13 +32,8 @@ def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
 
 
 def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
-    """The records of `show.table.records`, without shares where these take long or cannot be had.
-
-    An input may be selected through sets that were weighed but are not among the members; then no member can say what
-    it does.
-    """
-    in_members = {int(j) for member in model.members_ for j in member.active}
-    if model.train_.n <= AT_ONCE and in_members.issuperset(model.get_support(indices=True).tolist()):
+    """The records of `show.table.records`, without shares for a large table, where these take minutes."""
+    if model.train_.n <= AT_ONCE:
         return records(model)
     names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)
     out = []
@@ -71,14 +66,15 @@ def answer_lines(record: dict[str, Any]) -> list[str]:
     shown = inputs[: max(LINES, len(selected))]
     wide = min(WIDEST, max(len("input"), *(len(one["name"]) for one in shown)))
     lines = [f"{len(selected)} of {len(inputs)} inputs selected (probability above {record['threshold']:g})", ""]
-    lines.append(f"{'input':<{wide}}  probability  share of variance  lengthscale")
+    shares = any(one["total_share"] is not None for one in inputs)
+    lines.append(f"{'input':<{wide}}  probability{'  share of variance' if shares else ''}  lengthscale")
     for one in shown:
         name = one["name"] if len(one["name"]) <= wide else one["name"][: wide - 3] + "..."
-        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{_if_selected(one)}")
+        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{_if_selected(one, shares)}")
     if len(inputs) > len(shown):
         lines.append(f"... and {len(inputs) - len(shown)} more with probability up to {inputs[len(shown)]['pip']:.3f}")
-    shares = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
-    lines += ["", f"variance: {shares}; noise standard deviation {record['noise_sd']:.4g}"]
+    parts = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
+    lines += ["", f"variance: {parts}; noise standard deviation {record['noise_sd']:.4g}"]
     if (loo := record["leave_one_out"]) is not None:
         lines.append(
             f"leave-one-out: R2 {loo['r2']:.3f}, root mean square error {loo['rmse']:.4g}, "
@@ -87,10 +83,10 @@ def answer_lines(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _if_selected(one: dict[str, Any]) -> str:
+def _if_selected(one: dict[str, Any], shares: bool) -> str:
     """Share and lengthscale of an input that was selected; of others they say little."""
     if not one["selected"]:
         return ""
     share = "-" if one["total_share"] is None else f"{one['total_share']:.1%}"
     length = "-" if one["lengthscale"] is None else f"{one['lengthscale']:.4g}"
-    return f"  {share:>17}  {length:>11}"
+    return f"  {share:>17}  {length:>11}" if shares else f"  {length:>11}"
