@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 BENCHMARK = re.compile(r"make bench-(\w+)")
-PARTS = "gp|propose|weigh|data|records|average|ensemble|estimator|paper"
+PARTS = "gp|propose|weigh|data|records|average|ensemble|effects|shares|estimator|paper|store|show"
 NAME = re.compile(rf"`((?:{PARTS})(?:\.\w+)+)`")
 
 

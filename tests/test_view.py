@@ -8,6 +8,9 @@ import pytest
 from ssvgp import SSVGPRegressor
 from ssvgp import estimator as module
 from ssvgp.data.inputs import inputs_of
+from ssvgp.data.view import Columns, kept_rows
+from ssvgp.gp.kernels import squared_exponential
+from ssvgp.records import Member, Parameters, Train
 
 
 @pytest.fixture
@@ -53,3 +56,33 @@ def test_a_read_only_float32_map_from_disk_fits_as_it_is(tmp_path, monkeypatch) 
     assert list(model.get_support(indices=True)) == [0, 1]
     assert np.shares_memory(model.train_.X.raw, mapped)
     assert model.score(X[:200], y[:200]) > 0.9
+
+
+@pytest.mark.parametrize("rows", [slice(None), np.array([3, 1, 4]), slice(5, 20)])
+@pytest.mark.parametrize("columns", [np.array([4, 1]), np.array([2]), np.array([], dtype=int)])
+def test_kept_columns_answer_as_the_whole_table(table, rows, columns) -> None:
+    stored = np.array([1, 2, 4])
+    kept = Columns(table[:, stored], stored, 6)
+    assert kept.shape == table.shape and len(kept) == 50
+    assert np.array_equal(kept[rows, columns], table[rows][:, columns])
+    assert np.array_equal(kept[rows][:, columns], table[rows][:, columns])
+
+
+def test_columns_that_were_not_kept_cannot_be_asked_for(table) -> None:
+    kept = Columns(table[:, [1, 4]], np.array([1, 4]), 6)
+    for missing in (0, 2, 5):
+        with pytest.raises(KeyError, match="asked for"):
+            kept[:, np.array([1, missing])]
+
+
+@pytest.mark.parametrize("background", [0.0, 0.3])
+def test_only_a_table_that_a_background_needs_is_rounded(table, background) -> None:
+    parameters = Parameters(np.ones(1), 1.0, 0.1, background)
+    member = Member(np.array([1]), parameters, squared_exponential(), np.ones(1))
+    inputs = inputs_of(table)
+    for X in (inputs.standardise(table), inputs.view(table)):
+        train = Train(X, np.zeros(50), inputs.spread)
+        kept = kept_rows(train, [member])
+        assert (kept.X is X) == (background == 0.0)
+        if background:
+            assert np.array_equal(kept.X, X[:, np.arange(6)].astype(np.float32).astype(float))

@@ -16,6 +16,7 @@ from ssvgp.gp.kernels import (
     squared_exponential,
 )
 from ssvgp.records import AutoSettings, PaperSettings, Prior, SearchSettings
+from ssvgp.store import StoreError, load
 
 try:
     __version__ = version("ssvgp")
@@ -32,12 +33,14 @@ __all__ = [
     "Product",
     "SSVGPRegressor",
     "SearchSettings",
+    "StoreError",
     "Sum",
     "__version__",
     "autodiff_kernel",
     "cauchy",
     "kernel_named",
     "linear",
+    "load",
     "matern",
     "rational_quadratic",
     "squared_exponential",

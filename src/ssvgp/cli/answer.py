@@ -1,0 +1,92 @@
+"""What a model found, as a record for machines and as lines for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ssvgp.estimator import SSVGPRegressor
+from ssvgp.show.table import lengthscales, names_of, records, stand_ins
+
+LINES = 12  # inputs that are listed for a person where not more are selected
+WIDEST = 40  # characters of a name
+AT_ONCE = 2000  # rows up to which shares and leave-one-out figures take no time worth mentioning
+
+
+def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
+    """Selection, one record for each input, shares of variance and fit of a model, ready for JSON."""
+    inputs = input_records(model)
+    return {
+        "target": target,
+        "method": model.method,
+        "rows": model.train_.n,
+        "columns": model.n_features_in_,
+        "threshold": model.threshold,
+        "selected": [one["name"] for one in inputs if one["selected"]],
+        "inputs": inputs,
+        "variance_shares": {name: float(share) for name, share in model.variance_shares_.items()},
+        "noise_sd": float(model.noise_variance_) ** 0.5,
+        "leave_one_out": leave_one_out(model),
+    }
+
+
+def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
+    """The records of `show.table.records`, without shares for a large table, where these take minutes."""
+    if model.train_.n <= AT_ONCE:
+        return records(model)
+    names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)
+    out = []
+    for j in np.argsort(-model.pip_, kind="stable").tolist():
+        length = float(lengths[j]) if np.isfinite(lengths[j]) else None
+        known = {"name": names[j], "index": j, "pip": float(model.pip_[j]), "selected": bool(support[j])}
+        known |= {"lengthscale": length, "inverse_lengthscale": 1.0 / length if length else None}
+        out.append(known | {"variance_share": None, "total_share": None, "stand_in": alike.get(j, "")})
+    return out
+
+
+def leave_one_out(model: SSVGPRegressor) -> dict[str, float] | None:
+    """How well rows are predicted from the others; None for a large table, where this takes long."""
+    if model.train_.n > AT_ONCE:
+        return None
+    y = model._target.restore(model.train_.y)
+    error = float(np.mean((model.loo_.mean - y) ** 2))
+    inside = np.abs(model.loo_.mean - y) <= 1.96 * np.sqrt(model.loo_.variance)
+    spread = float(np.var(y))
+    return {
+        "r2": 1.0 - error / spread if spread > 0 else 0.0,
+        "rmse": error**0.5,
+        "coverage_95": float(np.mean(inside)),
+    }
+
+
+def answer_lines(record: dict[str, Any]) -> list[str]:
+    """The same for a person: the inputs that matter, how sure that is, and how well the model predicts."""
+    inputs, selected = record["inputs"], record["selected"]
+    shown = inputs[: max(LINES, len(selected))]
+    wide = min(WIDEST, max(len("input"), *(len(one["name"]) for one in shown)))
+    lines = [f"{len(selected)} of {len(inputs)} inputs selected (probability above {record['threshold']:g})", ""]
+    shares = any(one["total_share"] is not None for one in inputs)
+    lines.append(f"{'input':<{wide}}  probability{'  share of variance' if shares else ''}  lengthscale")
+    for one in shown:
+        name = one["name"] if len(one["name"]) <= wide else one["name"][: wide - 3] + "..."
+        lines.append(f"{name:<{wide}}  {one['pip']:>11.3f}{_if_selected(one, shares)}")
+    if len(inputs) > len(shown):
+        lines.append(f"... and {len(inputs) - len(shown)} more with probability up to {inputs[len(shown)]['pip']:.3f}")
+    parts = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
+    lines += ["", f"variance: {parts}; noise standard deviation {record['noise_sd']:.4g}"]
+    if (loo := record["leave_one_out"]) is not None:
+        lines.append(
+            f"leave-one-out: R2 {loo['r2']:.3f}, root mean square error {loo['rmse']:.4g}, "
+            f"{loo['coverage_95']:.0%} of rows within the 95% interval"
+        )
+    return lines
+
+
+def _if_selected(one: dict[str, Any], shares: bool) -> str:
+    """Share and lengthscale of an input that was selected; of others they say little."""
+    if not one["selected"]:
+        return ""
+    share = "-" if one["total_share"] is None else f"{one['total_share']:.1%}"
+    length = "-" if one["lengthscale"] is None else f"{one['lengthscale']:.4g}"
+    return f"  {share:>17}  {length:>11}" if shares else f"  {length:>11}"

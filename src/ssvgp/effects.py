@@ -1,0 +1,266 @@
+"""What an input does, alone and together with another, and how much of the variation it explains.
+
+The effect of input j at g is the mean change of f over the rows of the table when x_j is set to g in all of them:
+
+    E_j(g) = mean_i [ f(g, x_i,-j) - f(x_i) ],
+
+a partial dependence measured from where the rows are. What inputs a and b do together that neither does alone is
+
+    I_ab(g, h) = mean_i [ f(g, h, x_i,-ab) - f(g, x_i,-a) - f(h, x_i,-b) + f(x_i) ].
+
+Both are linear in f, so each member gives them a normal posterior; bands are quantiles of the mixture. The level of f,
+mean_i f(x_i), is kept apart, so that bands speak of shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ssvgp.data.inputs import Inputs
+from ssvgp.data.target import Target
+from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
+from ssvgp.gp.mixture import quantiles
+from ssvgp.gp.predict import Posterior, posterior
+from ssvgp.records import Ensemble, Prediction, Train
+
+GRID, PAIR_GRID = 30, 10
+FEW_VALUES = 10  # an input with at most this many values is shown at each of them
+EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
+MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
+CROSS, PAIRS = 2e7, 2e7  # covariances that means and bands may cost, over all members
+DENSE = 1e10  # products that the covariances of a background may cost
+TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fit as effects see it: the mixture, its data, and how to get back to units of the table.
+
+    `names` (d,) are those of the table's columns; `neighbours` is None where prediction is exact.
+    """
+
+    ensemble: Ensemble
+    train: Train
+    inputs: Inputs
+    target: Target
+    names: Sequence[str]
+    neighbours: int | None
+    posteriors: Sequence[Posterior] | None
+
+    def exact_posteriors(self) -> Any:
+        """Every member factored, from what is at hand or one after the other."""
+        if self.posteriors is not None:
+            return self.posteriors
+        return (posterior(member, self.train) for member in self.ensemble.members)
+
+    def looked_at(self, place: int) -> bool:
+        """Whether some member looks at this one of the kept columns."""
+        return any(m.parameters.background or place in m.active for m in self.ensemble.members)
+
+    def reference(self, count: int) -> np.ndarray:
+        """The first `count` rows of one fixed random order (count,): part of a larger count's."""
+        return np.random.default_rng(0).permutation(self.train.n)[:count]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Mean change of the target (g,) with a band, when one input is set to the values of `grid` (g,).
+
+    `average` is the level that the change is counted from, the mean of f over the rows `rows` (r,) of the table.
+    """
+
+    name: str
+    index: int
+    grid: np.ndarray
+    mean: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    level: float
+    average: float
+    average_lower: float
+    average_upper: float
+    rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """What two inputs do together (g, h) beyond the sum of what they do alone, over the product of two grids."""
+
+    names: tuple[str, str]
+    indices: tuple[int, int]
+    grids: tuple[np.ndarray, np.ndarray]
+    mean: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    level: float
+    rows: np.ndarray
+
+
+def effect(fitted: Fitted, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
+    """The effect of one input, by name or number, at `grid` or at values that span the table."""
+    _check_level(level)
+    index, place = _place(fitted, feature)
+    values = _grid(fitted, place, grid, GRID)
+    own = np.full(1, np.nan)
+    settings = np.concatenate([own, _standardised(fitted, place, values)])[:, None]
+    # the first contrast is the level: block 0 has all rows as they are
+    contrasts = np.eye(values.size + 1)
+    contrasts[1:, 0] = -1.0
+    rows, found = _averages(fitted, np.array([place]), settings, contrasts)
+    average, average_band = _restored(fitted, found, slice(0, 1), level, around=False)
+    mean, band = _restored(fitted, found, slice(1, None), level)
+    ends = (float(average[0]), float(average_band[0, 0]), float(average_band[0, 1]))
+    return Effect(fitted.names[index], index, values, mean, band[:, 0], band[:, 1], level, *ends, rows)
+
+
+def interaction(
+    fitted: Fitted, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
+) -> Interaction:
+    """What two inputs do together beyond what each does alone, by name or number."""
+    _check_level(level)
+    (first, at), (second, bt) = _place(fitted, a), _place(fitted, b)
+    if at == bt:
+        raise ValueError(f"an interaction needs two different inputs, but {a!r} and {b!r} are one column of the fit")
+    given = grids or (None, None)
+    left, right = _grid(fitted, at, given[0], PAIR_GRID), _grid(fitted, bt, given[1], PAIR_GRID)
+    settings = _pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
+    contrasts = np.concatenate([np.eye(1, settings.shape[0]), _pair_contrasts(left.size, right.size)])
+    rows, found = _averages(fitted, np.array([at, bt]), settings, contrasts)
+    mean, band = _restored(fitted, found, slice(1, None), level)
+    shape = (left.size, right.size)
+    surfaces = (mean.reshape(shape), band[:, 0].reshape(shape), band[:, 1].reshape(shape))
+    names = (fitted.names[first], fitted.names[second])
+    return Interaction(names, (first, second), (left, right), *surfaces, level, rows)
+
+
+def _pair_settings(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Values (1 + g + h + g h, 2) of two inputs: none set, the first set, the second set, both set."""
+    both = np.stack(np.meshgrid(left, right, indexing="ij"), axis=-1).reshape(-1, 2)
+    first = np.column_stack([left, np.full(left.size, np.nan)])
+    second = np.column_stack([np.full(right.size, np.nan), right])
+    return np.concatenate([np.full((1, 2), np.nan), first, second, both])
+
+
+def _pair_contrasts(g: int, h: int) -> np.ndarray:
+    """Weights (g h, 1 + g + h + g h) that turn the averages of `_pair_settings` into I_ab."""
+    none = np.ones((g * h, 1))
+    first, second = np.repeat(np.eye(g), h, axis=0), np.tile(np.eye(h), (g, 1))
+    return np.concatenate([none, -first, -second, np.eye(g * h)], axis=1)
+
+
+# --- from settings of inputs to the mixture --------------------------------------------------------------------
+
+
+def _averages(
+    fitted: Fitted, places: np.ndarray, settings: np.ndarray, contrasts: np.ndarray
+) -> tuple[np.ndarray, Averages]:
+    """Rows (r,) that were averaged over, and the contrasts under every member."""
+    train, count = fitted.train, settings.shape[0]
+    values = settings[:, :, None]
+    if fitted.neighbours is not None:
+        rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
+        blocks = Blocks(train.X[rows], places, values)
+        return rows, averages_truncated(fitted.ensemble, train, blocks, fitted.neighbours, contrasts)
+    rows, some = _exact_rows(fitted, count)
+    blocks, fewer = (Blocks(train.X[part], places, values) for part in (rows, some))
+    return rows, averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
+
+
+def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to average means over and, fewer, covariances, so that `count` blocks of them cost a bounded time."""
+    k, n = len(fitted.ensemble.members), fitted.train.n
+    cross, pairs = CROSS / (k * n * count), np.sqrt(PAIRS / k) / count
+    if any(member.parameters.background for member in fitted.ensemble.members):
+        cross = min(cross, DENSE / (k * n * count * fitted.train.d))
+        pairs = min(pairs, np.sqrt(DENSE / fitted.train.d) / count)
+    many = int(np.clip(cross, FEWEST_ROWS, MOST_ROWS))
+    return fitted.reference(many), fitted.reference(int(np.clip(pairs, FEWEST_ROWS, many)))
+
+
+def _restored(
+    fitted: Fitted, found: Averages, which: slice, level: float, around: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (q,) and band (q, 2) in units of the target.
+
+    A change `around` the level is mapped back from the mean level: restore(m + change) - restore(m), which is a change
+    of scale unless the target was transformed. Quantiles go through the map, and so does the mean.
+    """
+    weights = fitted.ensemble.weights
+    prediction = Prediction(found.means[:, which], found.variances[:, which], np.zeros(weights.size), weights)
+    tail = 0.5 * (1.0 - level)
+    mean, band = prediction.mean(), quantiles(prediction, np.array([tail, 1.0 - tail]), noise=False)
+    if not around:
+        return fitted.target.restore(mean), fitted.target.restore(band)
+    if not fitted.target.curved:
+        return fitted.target.spread * mean, fitted.target.spread * band
+    base = float(weights @ found.means[:, 0])
+    zero = fitted.target.restore(np.array(base))
+    return fitted.target.restore(base + mean) - zero, fitted.target.restore(base + band) - zero
+
+
+# --- inputs and their values -----------------------------------------------------------------------------------
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"the level of a band lies between 0 and 1, such as 0.9, but is {level!r}")
+
+
+def number_of(feature: int | str, names: Sequence[str]) -> int:
+    """The number of a column that is given by name or number."""
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(f"there is no input named {feature!r}; the first names are {', '.join(names[:5])}")
+        return list(names).index(feature)
+    if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool):
+        if 0 <= feature < len(names):
+            return int(feature)
+        raise ValueError(f"there is no input number {feature}: the {len(names)} inputs are counted from 0")
+    raise TypeError(f"an input is given by its name or number, not by {type(feature).__name__}")
+
+
+def _place(fitted: Fitted, feature: int | str) -> tuple[int, int]:
+    """Number in the table, and among the columns that were kept; a copy has the place of the one it copies."""
+    index = number_of(feature, fitted.names)
+    stands = fitted.inputs.duplicate_of.get(index, index)
+    place = np.flatnonzero(fitted.inputs.kept == stands)
+    if not place.size:
+        raise ValueError(f"input {fitted.names[index]!r} was constant in the training table, so it has no effect")
+    return index, int(place[0])
+
+
+def _standardised(fitted: Fitted, place: int, values: np.ndarray) -> np.ndarray:
+    return (values - fitted.inputs.centre[place]) / fitted.inputs.spread[place]
+
+
+def _grid(fitted: Fitted, place: int, grid: Any, count: int) -> np.ndarray:
+    """The values that were asked for, else those of the input if few, else `count` across its middle 98%."""
+    if grid is not None:
+        values = np.atleast_1d(np.asarray(grid, dtype=float))
+        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+            raise ValueError(f"a grid is a list of finite numbers, but got {grid!r}")
+        return values
+    values = _column(fitted, place)
+    distinct = np.unique(values)
+    if distinct.size <= FEW_VALUES:
+        return distinct
+    low, high = np.quantile(values, [EDGE, 1.0 - EDGE])
+    return np.linspace(low, high, count)
+
+
+def _column(fitted: Fitted, place: int) -> np.ndarray:
+    """Values (n,) of a kept column in units of the table, free of the rounding that standardising brings.
+
+    A column that no member looks at need not be at hand in a fit read from a file; two standard deviations about
+    its mean stand for it, before and after, and its effect is zero.
+    """
+    centre, spread = fitted.inputs.centre[place], fitted.inputs.spread[place]
+    if not fitted.looked_at(place):
+        return np.linspace(centre - 2.0 * spread, centre + 2.0 * spread, 2 * FEW_VALUES)
+    values = fitted.train.X[:, np.array([place])][:, 0] * spread + centre
+    digits = 12 - int(np.ceil(np.log10(max(np.abs(values).max(), spread))))
+    return np.round(values, digits) if abs(digits) < 300 else values

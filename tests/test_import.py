@@ -1,0 +1,53 @@
+"""What `import ssvgp` costs: no optional library, and little beyond scikit-learn itself."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import sys
+
+OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
+ONES_OWN = ("ssvgp.show", "ssvgp.cli", "ssvgp.tables", "ssvgp.demo")
+SCIKIT_LEARN = "import sklearn.base, sklearn.feature_selection, sklearn.utils.validation"
+
+# CPU time of one process: first what scikit-learn needs to define an estimator, then what ssvgp adds
+TIMED = f"""
+import time
+start = time.process_time()
+{SCIKIT_LEARN}
+middle = time.process_time()
+import ssvgp
+print((time.process_time() - middle) / (middle - start))
+"""
+
+
+def output_of(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@functools.cache
+def loaded(code: str) -> frozenset[str]:
+    return frozenset(output_of(f"{code}\nimport sys\nprint(*sys.modules)").split())
+
+
+def test_nothing_optional_is_imported() -> None:
+    # what scikit-learn itself brings along where it is installed is not ours to avoid
+    ours = loaded("import ssvgp") - loaded(SCIKIT_LEARN)
+    assert {name.split(".")[0] for name in ours} & set(OPTIONAL) == set()
+    assert [name for name in ours if name.startswith(ONES_OWN)] == []
+
+
+def test_a_model_without_extras_imports_nothing_optional() -> None:
+    code = """
+import numpy as np, sys, ssvgp
+X = np.random.default_rng(0).normal(size=(20, 3))
+model = ssvgp.SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, 0])
+model.predict(X), model.effect(0), model._repr_html_()
+"""
+    assert {name.split(".")[0] for name in loaded(code) - loaded(SCIKIT_LEARN)} & set(OPTIONAL) == set()
+
+
+def test_the_import_is_a_small_part_of_that_of_scikit_learn() -> None:
+    assert float(output_of(TIMED)) < 0.3
+
+
