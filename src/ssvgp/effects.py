@@ -24,7 +24,7 @@ from ssvgp.data.inputs import Inputs
 from ssvgp.data.target import Target
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
 from ssvgp.gp.mixture import quantiles
-from ssvgp.gp.predict import Posterior, posterior
+from ssvgp.gp.predict import posterior
 from ssvgp.records import Ensemble, Prediction, Train
 
 GRID, PAIR_GRID = 30, 10
@@ -49,7 +49,7 @@ class Fitted:
     target: Target
     names: Sequence[str]
     neighbours: int | None
-    posteriors: Sequence[Posterior] | None
+    posteriors: Any
 
     def exact_posteriors(self) -> Any:
         """Every member factored, from what is at hand or one after the other."""

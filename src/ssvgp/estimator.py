@@ -349,7 +349,7 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         parts = (self.ensemble_, self.train_, self._inputs, self._target, [str(name) for name in names])
-        return effects.Fitted(*parts, self._neighbours, self._posteriors())
+        return effects.Fitted(*parts, self._neighbours, self._prepared() if self._neighbours is None else None)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)

@@ -46,7 +46,7 @@ class Progress:
         self._left, self._heard_at = getattr(event, "seconds_left", None), time.monotonic()
         if self._voice.live:
             self._draw()
-        elif self._said != before:
+        elif self._said != before and getattr(event, "member", "all") == "all":  # where a phase ends
             self._voice.step(self._line())
 
     def _text(self, event: Any) -> str:

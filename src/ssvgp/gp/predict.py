@@ -134,7 +134,8 @@ def prepared(member: Member, train: Train, neighbours: int | None, queries: int 
 def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
     """About what `prepared` returns takes in memory, at most."""
     exact = neighbours is None or neighbours >= train.n
-    return 8 * train.n * (train.n if exact else 3 * member.active.size + 4)
+    width = train.d if member.parameters.background else member.active.size
+    return 8 * train.n * (train.n if exact else 3 * width + 4)
 
 
 def _predict_one(given: Prepared, X_new: Any, work: Work) -> Moments:
