@@ -64,13 +64,13 @@ def auto_ensemble(
             if not ledgers[0].fits:
                 raise
             interrupted = True
-        filled = [ledger for ledger in ledgers if ledger.fits]
-        with _phase(ledgers, "averaging"):
-            try:
+        filled, found = [ledger for ledger in ledgers if ledger.fits], None
+        try:
+            with _phase(ledgers, "averaging"):
                 found = average(filled, train, settings, drawing)
-            except KeyboardInterrupt:
-                found = average(filled, train, replace(settings, **QUICK), drawing)
-                interrupted = True
+        except KeyboardInterrupt:
+            found = found or average(filled, train, replace(settings, **QUICK), drawing)
+            interrupted = True
         return replace(found, notes={**found.notes, "interrupted": interrupted})
 
 

@@ -252,8 +252,9 @@ class OddProfile:
     def value(self, m: np.ndarray) -> np.ndarray:
         return np.exp(-0.5 * m)
 
-    def derivative(self, m: np.ndarray, value: np.ndarray, floor: float) -> np.ndarray:
-        return -0.5 * value
+    def with_derivative(self, m: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+        value = self.value(m)
+        return value, -0.5 * value
 
 
 OWN = AutodiffKernel(len, "jax", "mine", True, False, True)
