@@ -1,9 +1,9 @@
 """A million new rows against a million training rows: rows per second, memory, and how good?
 
 `predict_large_two` is experiment 2, two active inputs of 100, where training rows are so dense that they are averaged;
-`predict_large_ten` has 10^5 new rows and ten active inputs of twelve (Friedman's function and five more). Memory is the peak of the
-process over what it had after the fit, so that neither X counts; asked for: at most 1 GB. `lost_nmse` and `lost_nlpd`
-are what the prediction of 2000 of the rows gets worse by in comparison with a system of its own for every row.
+`predict_large_ten` has 10^5 new rows and ten active inputs of twelve (Friedman's function and five more). Memory is the
+peak of the process over what it had after the fit, so that neither X counts; asked for: at most 1 GB. `lost_nmse` and
+`lost_nlpd` are what the prediction of 2000 of the rows gets worse by in comparison with a system for every row.
 
     python -m benchmarks.predict_large            one draw of each
 """
