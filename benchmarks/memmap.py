@@ -69,14 +69,17 @@ def fit(folder: Path) -> Mapping[str, float]:
 def draw(n: int, seed: int) -> Mapping[str, float]:
     """One draw: the file, then fit and prediction in a process of their own."""
     with tempfile.TemporaryDirectory() as name:
-        write(Path(name), n, seed)
-        command = [sys.executable, "-m", "benchmarks.memmap", "--fit", name]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True)
+        # Both in processes of their own: a process starts with the peak of the one that it was started from.
+        command = [sys.executable, "-m", "benchmarks.memmap"]
+        subprocess.run([*command, "--write", name, str(n), str(seed)], check=True)
+        answer = subprocess.run([*command, "--fit", name], check=True, capture_output=True, text=True)
     return json.loads(answer.stdout.splitlines()[-1])
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--fit":
+    if sys.argv[1:2] == ["--write"]:
+        write(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    elif sys.argv[1:2] == ["--fit"]:
         print(json.dumps(fit(Path(sys.argv[2]))))
     else:
         main(Case("memmap", partial(draw, 10_000_000), seeds(1), partial(draw, 100_000)))
