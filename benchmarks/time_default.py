@@ -1,6 +1,8 @@
-"""How long is one fit of the default, in units of benchmarks/unit.py? Asked: <= 1000 for experiment 1 and for the toy.
+"""How long is one fit of the default, in units of benchmarks/unit.py?
 
-    python -m benchmarks.time_default            five draws of each, one job: run it on a quiet machine
+Asked for n_jobs=2: <= 300 for experiment 1 and <= 400 for the toy, with the accuracy of one job.
+
+    python -m benchmarks.time_default            ten draws of each, one at a time: run it on a quiet machine
 """
 
 from __future__ import annotations
@@ -10,17 +12,18 @@ from collections.abc import Mapping
 from benchmarks.runner import Case, main
 from benchmarks.selection import measure, seeds
 from experiments.designs import experiment1, toy
+from ssvgp import SSVGPRegressor
 
 
 def wide(seed: int) -> Mapping[str, float]:
     """One fit of experiment 1."""
-    return measure(experiment1(seed))
+    return measure(experiment1(seed), SSVGPRegressor(random_state=0, n_jobs=2))
 
 
 def tall(seed: int) -> Mapping[str, float]:
     """One fit of the toy."""
-    return measure(toy(seed))
+    return measure(toy(seed), SSVGPRegressor(random_state=0, n_jobs=2))
 
 
 if __name__ == "__main__":
-    main(Case("time_experiment1", wide, seeds(5)), Case("time_toy", tall, seeds(5)))
+    main(Case("time_experiment1", wide, seeds(10)), Case("time_toy", tall, seeds(10)))

@@ -101,7 +101,8 @@ def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[En
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
             continue
         cheap = entry.problem.n <= settings.search.cheap_rows
-        plenty = float(np.clip(settings.search.cheap_rows / entry.problem.n, 1.0, 4.0))  # few rows: cheap draws
+        # few rows leave more open, and draws are cheap there; with many Laplace is close and a few draws will do
+        plenty = float(np.clip(settings.search.cheap_rows / entry.problem.n, 0.5, 4.0))
         count = round(settings.draws * plenty * (1.0 if cheap or weight > SMALL else 0.5))
         weak = cheap and open_question
         # the draws mend a rough curvature: for a lesser set they need not start from the exact one

@@ -206,16 +206,27 @@ def _add_background(ledger: Ledger, settings: AutoSettings) -> None:
     kinds = tuple(ledger.problem.blocks[0].grams)
     best = ledger.best()
     ledger.visit_all(ledger.probe_all(best, [Candidate(best.candidate.active, kind) for kind in kinds]))
-    bar = ledger.best(False).log_evidence - 2.0 * BEATEN * settings.search.reach
+    bar = ledger.best(False).log_evidence - BEATEN * settings.search.reach
+    kinds = _backgrounds_that_compete(ledger, best, settings)
     empties = ledger.problem.workers.map(empty_fit, [(ledger, kind, bar) for kind in kinds])
     for found in empties:  # in their order, whoever came first
         ledger.fits[found.candidate] = ledger.fits.pop(found.candidate)
-    alone = max(empties, key=lambda f: f.log_evidence)
-    if alone.log_evidence > ledger.best(False).log_evidence - 4.0 * settings.search.reach:
+    alone = max(empties, key=lambda f: f.log_evidence, default=None)
+    if alone is not None and alone.log_evidence > bar:
         grow(ledger, alone, settings.search)
     top = ledger.best(True)
     if top.log_evidence > ledger.best().log_evidence - settings.search.reach:
         prune(ledger, top, settings.search)
+
+
+def _backgrounds_that_compete(ledger: Ledger, best: Fit, settings: AutoSettings) -> tuple[str, ...]:
+    """The kinds that alone are not clearly beaten by the best set, as far as a part of the rows can tell."""
+    kinds = tuple(ledger.problem.blocks[0].grams)
+    if ledger.problem.n < 2 * settings.first_rows:
+        return kinds
+    part = Ledger(thinned(ledger.problem, settings.first_rows))
+    bar = _refit(part, best).log_evidence - BEATEN * settings.search.reach
+    return tuple(kind for kind in kinds if empty_fit(part, kind, bar).log_evidence > bar)
 
 
 def _localise(

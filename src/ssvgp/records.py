@@ -186,7 +186,7 @@ class SearchSettings:
     reach: float = 5.0  # sets this close to the best are expanded and weighed
     slack: float = 3.0  # how far an estimate may err low before its set is passed over
     width: int = 4  # single additions tried at each step of growth
-    pair_width: int = 300  # pairs of inputs looked at when no single input helps
+    pair_width: int = 200  # pairs of inputs looked at when no single input helps
     pair_rows: int = 100
     pair_fits: int = 3
     pair_slack: float = 28.0  # how far a pair's first look on these rows may fall below the set without it

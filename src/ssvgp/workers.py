@@ -17,12 +17,12 @@ import numpy as np
 class Workers:
     """The calling thread and n_jobs - 1 others. Leave the `with` block to let them go.
 
-    Tasks may use the same workers again: whoever hands out tasks works on them too, so that nobody waits for a
-    thread that waits in turn.
+    Tasks may ask the same workers again; what is asked from within a task is done by the thread that is on it.
     """
 
     def __init__(self, n_jobs: int = 1) -> None:
         self.n_jobs = n_jobs
+        self._at_work = threading.local()
         self._pool = ThreadPoolExecutor(n_jobs - 1) if n_jobs > 1 else None
 
     def __enter__(self) -> Workers:
@@ -34,9 +34,9 @@ class Workers:
 
     def map(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
         """[function(*a) for a in arguments], by all threads that are free."""
-        if self._pool is None or len(arguments) < 2:
+        if self._pool is None or len(arguments) < 2 or getattr(self._at_work, "now", False):
             return [function(*a) for a in arguments]
-        tasks = _Tasks(function, arguments)
+        tasks = _Tasks(function, arguments, self._at_work)
         others = [self._pool.submit(tasks.work) for _ in range(min(self.n_jobs, len(arguments)) - 1)]
         try:
             tasks.work()
@@ -68,19 +68,25 @@ def keep_freed_memory() -> None:
 class _Tasks:
     """Tasks that threads take one at a time, in order, each putting its result in its place."""
 
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], at_work: threading.local
+    ) -> None:
+        self._at_work = at_work
         self.results: list[Any] = [None] * len(arguments)
         self._function, self._arguments = function, arguments
         self._next, self._lock = 0, threading.Lock()
 
     def work(self) -> None:
         """Take tasks until none is left; after an error nobody takes a new one."""
-        while (at := self._take()) is not None:
-            try:
+        self._at_work.now = True
+        try:
+            while (at := self._take()) is not None:
                 self.results[at] = self._function(*self._arguments[at])
-            except BaseException:
-                self.give_up()
-                raise
+        except BaseException:
+            self.give_up()
+            raise
+        finally:
+            self._at_work.now = False
 
     def give_up(self) -> None:
         """Leave what has not been taken."""

@@ -212,13 +212,13 @@ def with_groups(
         grown = [np.column_stack([rows, table[:, group]]) for group in groups]
         return np.stack([kernel.matrix(one, one, theta) for one in grown])
     p = rows.shape[1]
-    m = np.empty((len(groups), rows.shape[0], rows.shape[0]))
-    m[:] = _own_distance(rows * theta[:p])
-    for position, columns in enumerate(groups.T):  # distances add up, and single ones are cheap
+    m = np.repeat(_own_distance(rows * theta[:p])[None], len(groups), axis=0)
+    for position, columns in enumerate(groups.T):  # distances add up, and those of one input are cheap
         inputs, where = np.unique(columns, return_inverse=True)
-        for number, column in enumerate((table[:, inputs] * theta[p + position]).T):
-            gap = np.subtract.outer(column, column)
-            m[where == number] += np.multiply(gap, gap, out=gap)
+        scaled = (table[:, inputs] * theta[p + position]).T
+        gaps = scaled[:, :, None] - scaled[:, None, :]
+        gaps *= gaps
+        m += gaps[where]
     return kernel.profile.value(m)
 
 

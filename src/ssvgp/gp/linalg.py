@@ -101,6 +101,8 @@ def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, 
 
     Only their upper triangles are read, and the stack is used up. NaN where a matrix has no factor: it is not repaired.
     """
+    if y.size <= lapack.SMALL:
+        return _small_forms(covariances, y)
     out = np.empty((2, len(covariances)))
     for index, one in enumerate(covariances):
         lower = one.T  # a matrix in row order is its transpose in column order
@@ -110,6 +112,25 @@ def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, 
         half = lapack.solve_lower(lower, y)[0]
         out[:, index] = half @ half, 2.0 * np.log(lower.diagonal()).sum()
     return out[0], out[1]
+
+
+def _small_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """`stack_of_forms` in one call, with y as one more row, [K y; y' c]: the last row of the factor is (L^-1 y)'."""
+    g, n = len(covariances), y.size
+    bordered = np.empty((g, n + 1, n + 1))
+    bordered[:, :n, :n] = np.swapaxes(covariances, 1, 2)  # numpy reads lower triangles
+    bordered[:, n, :n] = y
+    bordered[:, n, n] = 1e12 * (1.0 + float(y @ y))  # far above y' K^-1 y, so that only K can fail
+    try:
+        lower = np.linalg.cholesky(bordered)
+    except np.linalg.LinAlgError:
+        if g == 1:
+            return np.full(1, np.nan), np.full(1, np.nan)
+        halves = [_small_forms(part, y) for part in (covariances[: g // 2], covariances[g // 2 :])]
+        return np.concatenate([h[0] for h in halves]), np.concatenate([h[1] for h in halves])
+    half = lower[:, n, :n]
+    diagonal = np.diagonal(lower, axis1=1, axis2=2)[:, :n]
+    return np.einsum("gi,gi->g", half, half), 2.0 * np.log(diagonal).sum(1)
 
 
 def symmetric_square_root_inverse(hessian: np.ndarray, floor: float) -> tuple[np.ndarray, float]:

@@ -79,15 +79,17 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
         trial = z.copy()
         trial[added] = np.log(theta)
         tries.append(trial)
-    tries.append(bold(z, added, candidate))
+    together = added.size > 1  # inputs that may act only with each other
+    if together:
+        tries.append(bold(z, added, candidate))
     values = list(log_joint_values(problem, candidate, np.stack(tries)))
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
     estimate = float(logsumexp(values)) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
-    modest = tries[int(np.argmax(values[:-1]))]
+    modest = tries[int(np.argmax(values[: len(NEW_THETA)]))]
     # Where the bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
     # the fit tries both.
-    starts = (tries[-1], modest) if values[-1] == max(values) else (modest,)
+    starts = (tries[-1], modest) if together and values[-1] == max(values) else (modest,)
     return Probe(candidate, starts, b, estimate)
 
 
@@ -141,6 +143,7 @@ class Ledger:
     expanded: set[Candidate] = field(default_factory=set)
     paired: set[Candidate] = field(default_factory=set)
     shapes: list[np.ndarray] = field(default_factory=list)
+    probes: dict[tuple[Candidate, Candidate], Probe] = field(default_factory=dict)  # by parent and candidate
     reporter: Reporter | None = None
 
     def under(self, kernel: Kernel) -> Ledger:
@@ -168,9 +171,11 @@ class Ledger:
 
     def probe_all(self, parent: Fit, candidates: Iterable[Candidate]) -> list[Probe]:
         """Probes of the candidates that have not been visited, best first."""
-        new = list(dict.fromkeys(c for c in candidates if c not in self.fits))
-        probes = self.problem.workers.map(probe, [(self.problem, parent, c) for c in new])
-        return sorted(probes, key=lambda p: -p.estimate)
+        wanted = list(dict.fromkeys(c for c in candidates if c not in self.fits))
+        new = [c for c in wanted if (parent.candidate, c) not in self.probes]
+        found = self.problem.workers.map(probe, [(self.problem, parent, c) for c in new])
+        self.probes |= {(parent.candidate, p.candidate): p for p in found}
+        return sorted((self.probes[parent.candidate, c] for c in wanted), key=lambda p: -p.estimate)
 
     def bold_values(self, parent: Fit, groups: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
         """log likelihood at the bold start of the parent with each group (g, k) of inputs added, and the parent's own.

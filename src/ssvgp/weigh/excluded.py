@@ -60,8 +60,9 @@ def _all_measured(problem: Problem, outside: np.ndarray) -> bool:
 
 
 def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
-    scales = _kernel_scales(problem, found)
-    table = problem.workers.map(measured, [(problem, found, int(j), scales) for j in inputs])
+    scales, at = _kernel_scales(problem, found), mode(problem, found)
+    base = float(_likelihoods(problem, found, list(found.candidate.active), [at])[0])
+    table = problem.workers.map(measured, [(problem, found, int(j), scales, base) for j in inputs])
     return np.reshape(table, (inputs.size, slab_cells(problem.prior).shape[1])).T
 
 
@@ -81,13 +82,12 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.nd
     return np.log(cells.T @ np.exp(log_ratio - top)) + top
 
 
-def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray) -> np.ndarray:
+def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: float) -> np.ndarray:
     """log Bayes factors (scales,) of input j by quadrature over theta_j, all else at the mode of the set.
 
-    Where the set is empty, its kernel has no scale yet, and that is averaged over too. Cost 8 likelihoods.
+    `base` is the log likelihood of the set itself. Where the set is empty, its kernel has no scale yet, and that is averaged over too. Cost 8 likelihoods.
     """
     at = mode(problem, found)
-    base = _likelihoods(problem, found, list(found.candidate.active), [at])[0]
     taus = scales if found.candidate.size == 0 else [at.scale]
     each = [replace(at, theta=np.append(at.theta, t), scale=float(tau)) for tau in taus for t in THETAS]
     values = _likelihoods(problem, found, [*found.candidate.active, j], each).reshape(len(taus), -1)
