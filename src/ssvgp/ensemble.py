@@ -252,6 +252,8 @@ def _refit(ledger: Ledger, found: Fit, bar: float = -np.inf) -> Fit:
 def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     """The leading sets under another kernel; where it is the better judge, moves are tried under it too."""
     other = ledger.under(kernel)
+    if _beaten_on_a_part(kernel, ledger, settings):
+        return other
     bar = ledger.best().log_evidence - BEATEN * settings.search.reach
     for found in ledger.within(0.5 * settings.search.reach)[:3]:
         _refit(other, found, bar)
@@ -261,6 +263,15 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
         else:
             explore(other, settings.search)
     return other
+
+
+def _beaten_on_a_part(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> bool:
+    """Whether a part of the rows is enough to see that the best set is better off under the kernel it has."""
+    if len(ledger.problem.blocks) > 1 or ledger.problem.n < 2 * settings.first_rows:
+        return False
+    part, best = Ledger(thinned(ledger.problem, settings.first_rows)), ledger.best()
+    bar = _refit(part, best).log_evidence - 0.5 * BEATEN * settings.search.reach
+    return _refit(part.under(kernel), best, bar).log_evidence < bar
 
 
 def nothing_to_select(train: Train, noise: float) -> Ensemble:

@@ -102,7 +102,8 @@ def test_the_measured_factor_is_that_of_dense_quadrature(kernel: str) -> None:
     case = problem(kernel)
     found = fitted(case, (0,))
     for j in (1, 2, 5):
-        assert measured(case, found, j, np.ones(1), base(case, found)) == pytest.approx(dense_factors(case, found, j), abs=0.25)
+        factor = measured(case, found, j, np.ones(1), base(case, found))
+        assert factor == pytest.approx(dense_factors(case, found, j), abs=0.25)
 
 
 def test_the_formula_before_any_correction_is_near_dense_quadrature_for_an_idle_input() -> None:

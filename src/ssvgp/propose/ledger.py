@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -144,6 +145,7 @@ class Ledger:
     paired: set[Candidate] = field(default_factory=set)
     shapes: list[np.ndarray] = field(default_factory=list)
     probes: dict[tuple[Candidate, Candidate], Probe] = field(default_factory=dict)  # by parent and candidate
+    looked: tuple[Any, ...] | None = None  # the last fit that was screened, and what was seen
     reporter: Reporter | None = None
 
     def under(self, kernel: Kernel) -> Ledger:

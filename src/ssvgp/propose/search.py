@@ -30,14 +30,18 @@ def empty_fit(ledger: Ledger, background: str = "", bar: float = -np.inf) -> Fit
 
 
 def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, list]:  # type: ignore[type-arg]
-    """Scores of all inputs against a fit, and the states they were computed from."""
+    """Scores of all inputs against a fit, and the states they were computed from; the last ones are kept."""
+    if ledger.looked is not None and ledger.looked[0] is found and (ledger.looked[1] or not additive):
+        return ledger.looked[2], ledger.looked[3]
     problem = ledger.problem
     few = replace(problem, blocks=problem.blocks[:SCREENED_BLOCKS])
     at = states(few, found, ROUGH)
     scale = mode(problem, found).scale or 1.0
     scores = screen([b.X for b in few.blocks], at, scale, additive, ledger.shapes_of(few.blocks))
     share = len(problem.blocks) / len(few.blocks)
-    return Scores(scores.additive, share * scores.gain, share * scores.cost), at
+    whole = Scores(scores.additive, share * scores.gain, share * scores.cost)
+    ledger.looked = (found, additive, whole, at)
+    return whole, at
 
 
 def rank(scores: Scores, candidate: Candidate) -> tuple[np.ndarray, np.ndarray]:

@@ -85,7 +85,8 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.nd
 def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: float) -> np.ndarray:
     """log Bayes factors (scales,) of input j by quadrature over theta_j, all else at the mode of the set.
 
-    `base` is the log likelihood of the set itself. Where the set is empty, its kernel has no scale yet, and that is averaged over too. Cost 8 likelihoods.
+    `base` is the log likelihood of the set itself. Where the set is empty, its kernel has no scale yet, and that is
+    averaged over too. Cost 8 likelihoods.
     """
     at = mode(problem, found)
     taus = scales if found.candidate.size == 0 else [at.scale]
