@@ -9,10 +9,12 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.blocks import block_of, local_rows, polished
+from ssvgp.gp.compose import partly_local
 from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
+from ssvgp.weigh import loo
 from ssvgp.weigh.block_race import race
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
@@ -252,20 +254,56 @@ def _polish(
     return out, np.exp(log_evidence - logsumexp(log_evidence))
 
 
+def _finished(entry: Entry, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Member:
+    """The member of a large table, with the parameters that predict best from nearest neighbours.
+
+    Candidates are the parameters of the polished fit, and of one on blocks of nearest neighbours alone: where f is not
+    equally rough everywhere, or rows are given their neighbours only, these do better. Judge is the leave-one-out
+    density of a sample of rows. The variances are then scaled to what those rows show (one factor for all of them).
+    """
+    fits, work = [entry.fit], entry.problem.workers
+    if partly_local(entry.problem.kernel) or entry.fit.candidate.background:
+        where = (settings.near_blocks, settings.block_rows, rng, 1.0)
+        near = local_rows(train, entry.problem, entry.fit, *where)
+        fits.append(polished(train, entry.problem, entry.fit, near))
+    members = [_member(entry, f.summit.z, train) for f in fits]
+    rows = loo.sample_rows(train.n, settings.judged_rows, rng)
+    m = min(settings.predict_neighbours, train.n - 1)
+    scores = work.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
+    best = int(np.argmax([score.total for score in scores]))
+    return _calibrated(members[best], scores[best], train)
+
+
+def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
+    """The member with all variances times the mean squared error in units of its variance, unless that is about one.
+
+    Scale, background, constant and noise together: the means stay what they are.
+    """
+    square = (train.y[score.rows] - score.mean) ** 2 / score.variance
+    factor = float(square.mean())
+    if abs(factor - 1.0) < 2.0 * float(square.std()) / np.sqrt(square.size):
+        return member
+    at = member.parameters
+    scaled = {name: factor * getattr(at, name) for name in ("scale", "noise", "background", "mean")}
+    return replace(member, parameters=replace(at, **scaled))
+
+
 def _members(
     entries: list[Entry], weights: np.ndarray, settings: AutoSettings, train: Train, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
     # With many rows the parameters of a set are certain, and prediction pays for every component.
     budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
-    if train.n > settings.exact_rows:
-        budget = 1
     kept = weights > (0.01 if train.n > settings.exact_rows else 0.002)
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []
     out: list[float] = []
     for entry, w in zip(entries, share, strict=True):
         if w == 0.0:
+            continue
+        if train.n > settings.exact_rows:
+            members.append(_finished(entry, train, settings, rng))
+            out.append(w)
             continue
         rows, row_weights = _rows(entry, max(1, round(budget * w)), rng)
         for z, row_weight in zip(rows, row_weights, strict=True):

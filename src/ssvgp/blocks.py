@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.gp.background import gram, metric
+from ssvgp.gp.compose import partly_local
 from ssvgp.gp.neighbours import block
 from ssvgp.records import Train
 from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_model_prior, mode
@@ -25,24 +26,24 @@ def random_rows(train: Train, count: int, rows: int, rng: np.random.Generator) -
 
 
 def local_rows(
-    train: Train, problem: Problem, best: Fit, count: int, rows: int, rng: np.random.Generator
+    train: Train, problem: Problem, best: Fit, count: int, rows: int, rng: np.random.Generator, share: float = 0.5
 ) -> list[np.ndarray]:
-    """Rows of blocks that are half nearest neighbours of a random row in the metric of `best`, half random rows.
+    """Rows of blocks of which a share are nearest neighbours of a random row in the metric of `best`, the rest random.
 
     Neighbours tell of short scales, random rows of long ones. Without active inputs and background, or for a kernel
-    that does not fall with distance, all rows are random.
+    of which no part falls with distance, all rows are random.
     """
     active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
     if at.background:
         weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.units)
         scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
-    elif active.size and problem.kernel.local:
+    elif active.size and partly_local(problem.kernel):
         scaled = train.X[:, active] * at.theta
     else:
         return random_rows(train, count, rows, rng)
     chosen = []
     for centre in rng.choice(train.n, count, replace=False):
-        near = block(scaled, int(centre), rows // 2)
+        near = block(scaled, int(centre), round(share * rows))
         far = rng.choice(train.n, min(rows - near.size, train.n), replace=False)
         chosen.append(np.unique(np.concatenate([near, far])))
     return chosen

@@ -218,10 +218,13 @@ class AutoSettings:
     most_dense_inputs: int = 20_000
     exact_rows: int = 2000
     search_blocks: int = 3  # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours
-    blocks: int = 8
+    blocks: int = 16
     block_rows: int = 250  # a power of two would be a fifth slower: its rows fall on the same places of the cache
     polish_blocks: int = 3  # the parameters of the final sets are fitted to these
     most_polish_blocks: int = 6  # where the race between the leading sets is not decided on fewer
+    near_blocks: int = 16  # of nearest neighbours alone, for parameters that serve prediction from neighbours
+    judged_rows: int = 600  # whose leave-one-out density chooses between parameters
+    predict_neighbours: int = 256
     polish_rows: int = 1000
     draws: int = 24  # importance draws for each set that carries weight
     components: int = 32  # of the predictive mixture, about: every set that counts has one at least

@@ -92,6 +92,12 @@ class Product:
         return _PairEvaluation(first.matrix * second.matrix, (first, second), (second.matrix, first.matrix))
 
 
+def partly_local(kernel: Kernel) -> bool:
+    """Whether the kernel, or a part of it, falls with distance: near rows then say most about each other."""
+    parts = [getattr(kernel, name) for name in ("first", "second") if hasattr(kernel, name)]
+    return kernel.local or any(partly_local(part) for part in parts)
+
+
 KERNELS: dict[str, Callable[[], Kernel]] = {
     "se": squared_exponential,
     "matern12": lambda: matern(1),

@@ -60,7 +60,7 @@ class Local:
     def neighbours(self, X_new: np.ndarray) -> np.ndarray:
         """Indices (t, m) of the training rows nearest in theta * (x - x'), the metric of the kernel."""
         if self.search is not None:
-            return self.search.nearest(_metric(self.member, X_new), self.m)
+            return self.search.nearest(in_metric(self.member, X_new), self.m)
         # rows spread over the table, since the first m may be all alike in a sorted one
         spread = np.linspace(0, self.train.n - 1, self.m).round().astype(np.intp)
         return np.broadcast_to(spread, (X_new.shape[0], self.m))
@@ -77,7 +77,7 @@ def local_of(member: Member, train: Train, m: int, queries: int | None = None, c
     if counts is not None:  # a few cells stand for many rows
         m = int(np.clip(m * CELL_FACTOR / counts.mean(), min(m, FEWEST_CELLS), m))
     m = min(m, train.n)
-    scaled = _metric(member, train.X)
+    scaled = in_metric(member, train.X)
     search = search_over(scaled, queries) if scaled.shape[1] else None
     return Local(member, train, columns, counts, search, m)
 
@@ -93,7 +93,7 @@ def predict_local(given: Local, X_new: Any, work: Work | None = None) -> Moments
     width = max(1, X_new.shape[1] if isinstance(given.columns, slice) else given.columns.size)
     for part in pieces(t, max(GROUP, work.sorted_numbers() // width)):
         rows = near(np.asarray(X_new[part, given.columns]))
-        order = close_together(_metric(given.member, rows), GROUP)
+        order = close_together(in_metric(given.member, rows), GROUP)
         rows = rows[order]
         found = work.over_batches(partial(_batch, given, rows), len(rows), 32 * given.m, GROUP)
         place = part.start + order
@@ -101,7 +101,7 @@ def predict_local(given: Local, X_new: Any, work: Work | None = None) -> Moments
     return Moments(mean, variance)
 
 
-def _metric(member: Member, X: np.ndarray) -> np.ndarray:
+def in_metric(member: Member, X: np.ndarray) -> np.ndarray:
     """The columns (n, p) in which rows are near each other: active inputs times theta, or all with a background."""
     at = member.parameters
     if at.background:

@@ -14,7 +14,7 @@ from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
 
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 FEW_INPUTS = 12  # up to this many inputs every addition is tried
-SCREENED_BLOCKS = 3  # of a problem in blocks: to rank inputs, these are enough
+WIDE, SCREENED_BLOCKS = 1000, 3  # beyond so many inputs, these of the blocks must be enough to rank them
 MOST_SWAPS = 24
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
 
@@ -34,7 +34,7 @@ def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, lis
     if ledger.looked is not None and ledger.looked[0] is found and (ledger.looked[1] or not additive):
         return ledger.looked[2], ledger.looked[3]
     problem = ledger.problem
-    few = replace(problem, blocks=problem.blocks[:SCREENED_BLOCKS])
+    few = replace(problem, blocks=problem.blocks[: SCREENED_BLOCKS if problem.d > WIDE else None])
     at = states(few, found, ROUGH)
     scale = mode(problem, found).scale or 1.0
     scores = screen([b.X for b in few.blocks], at, scale, additive, ledger.shapes_of(few.blocks))

@@ -13,6 +13,7 @@ import numpy as np
 from ssvgp.gp import background
 from ssvgp.gp.likelihood import LOG_2PI, covariance, state
 from ssvgp.gp.linalg import factor
+from ssvgp.gp.local import in_metric
 from ssvgp.gp.neighbours import nearest
 from ssvgp.records import Member, Train
 
@@ -90,13 +91,13 @@ def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
 def truncated(
     train: Train, member: Member, neighbours: int, kappa: float = 0.0, rows: np.ndarray | None = None
 ) -> LeaveOneOut:
-    """The given rows (r,), or all, each predicted from its nearest in ||theta * (x - x')|| (section 4.2).
+    """The given rows (r,), or all, each predicted from its nearest in the metric of the member (section 4.2).
 
     With n - 1 neighbours this is `exact`. Cost r times (neighbours^3 + the search).
     """
     rows = np.arange(train.n) if rows is None else np.asarray(rows)
     active = train.X[:, member.active]
-    scaled = active * member.parameters.theta
+    scaled = in_metric(member, train.X)
     near = _others(nearest(scaled, scaled[rows], min(neighbours + 1, train.n)), rows)
     mean, variance = np.empty(rows.size), np.empty(rows.size)
     for index, row in enumerate(rows):
