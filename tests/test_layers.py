@@ -20,6 +20,8 @@ RANK = {
     "weigh": 2,
     "propose": 3,  # the search asks the evidence, never the other way round
     "blocks": 4,
+    "entry": 4,
+    "finish": 4.5,
     "average": 5,
     "ensemble": 6,
     "paper": 6,

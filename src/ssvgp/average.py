@@ -3,56 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.blocks import block_of, local_rows, polished
-from ssvgp.gp.compose import partly_local
-from ssvgp.gp.likelihood import log_likelihood
+from ssvgp.entry import Entry, member_at
+from ssvgp.finish import finished_members, polish, without_idle_background
 from ssvgp.propose.ledger import Ledger, transplant
 from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
-from ssvgp.weigh import loo
-from ssvgp.weigh.block_race import race
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
-from ssvgp.weigh.evidence import Candidate, Fit, Problem, log_set_prior, log_slab, mode, states, unpack, with_curvature
+from ssvgp.weigh.evidence import Problem, log_set_prior, log_slab, mode, states, with_curvature
 from ssvgp.weigh.excluded import bayes_factors, correction
-from ssvgp.weigh.refine import Refined, all_modes, refine
+from ssvgp.weigh.refine import all_modes, refine
 
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
 IDLE = 0.15  # theta from which an input that is not needed settles
-MOST_POLISHED = 4
-POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
 SMALL = 0.2  # a set below this weight gets half the importance draws
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One set in the running: its problem, fit, importance draws if any, and log evidence."""
-
-    problem: Problem
-    fit: Fit
-    refined: Refined | None
-    log_evidence: float
 
 
 def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ensemble:
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(ledgers, settings)
-    if train.n > settings.exact_rows:
-        entries = _without_idle_background(entries, settings)
+    large = train.n > settings.exact_rows
+    if large:
+        entries = without_idle_background(entries, settings)
     entries = _sharpen(entries, settings, int(rng.integers(2**31)))
     pairs = sorted(_with_clouds(entries, ledgers), key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
-    pip, weights = _inclusion(pairs)
-    entries = [entry for entry, _ in pairs]
-    if train.n > settings.exact_rows:
-        entries, weights = _polish(entries, weights, train, settings, rng)
-    members, member_weights = _members(entries, weights, settings, train, rng)
+    log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
+    weights = np.exp(log_mass - logsumexp(log_mass))
+    if large:
+        pairs, weights = polish(pairs, weights, train, settings, rng)
+    pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
+    draw = finished_members if large else _members
+    members, member_weights = draw(entries, weights, train, settings, rng)
     notes = {
         "shares": _variance_shares(entries, weights),
         "sets": [
@@ -74,17 +62,6 @@ def _entries(ledgers: Sequence[Ledger], settings: AutoSettings) -> list[Entry]:
     top = max(e.log_evidence for e in every)
     near = [e for e in every if e.log_evidence > top - 2.0 * settings.search.reach]
     return sorted(near, key=lambda e: -e.log_evidence)
-
-
-def _without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
-    """The entries without background alone, where the best of them is about as good as the best of all.
-
-    A background that does nothing loses no evidence to speak of, but on a large table its members look at all columns
-    of all rows to predict one.
-    """
-    plain = [e for e in entries if not e.fit.candidate.background]
-    near = plain and plain[0].log_evidence > entries[0].log_evidence - settings.search.reach
-    return plain if near else entries
 
 
 def _negligible(n: int) -> float:
@@ -211,103 +188,31 @@ def _covered(entry: Entry, sharp: Sequence[Entry]) -> bool:
     return any(other < mine and len(mine) - len(other) <= near for other in below)
 
 
-def _inclusion(pairs: Sequence[tuple[Entry, Cloud]]) -> tuple[np.ndarray, np.ndarray]:
-    """PIPs (d,) over all sets, visited or not, and the weight (k,) of each entry with what is priced from it."""
-    log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
-    weights = np.exp(log_mass - logsumexp(log_mass))
+def _inclusion(pairs: Sequence[tuple[Entry, Cloud]], weights: np.ndarray) -> np.ndarray:
+    """PIPs (d,) over all sets, visited or not, for the weights (k,) of the entries with what is priced from each."""
     pip = np.zeros(pairs[0][0].problem.d)
     for (entry, around), weight in zip(pairs, weights, strict=True):
         pip[list(entry.fit.candidate.active)] += weight
         pip += weight * around.joined
-    return np.minimum(pip, 1.0), weights
-
-
-def _polish(
-    entries: list[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
-) -> tuple[list[Entry], np.ndarray]:
-    """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
-
-    First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
-    undecided.
-    """
-    leaders = [e for e, w in zip(entries, weights, strict=True) if w > POLISHED or e.refined is not None]
-    leaders, first = leaders[:MOST_POLISHED], leaders[0]
-    rows = local_rows(train, first.problem, first.fit, settings.most_polish_blocks, settings.polish_rows, rng)
-    at = [mode(e.problem, e.fit) for e in leaders]
-
-    def score(member: int, block: np.ndarray) -> float:
-        entry = leaders[member]
-        kind = entry.fit.candidate.background
-        here = block_of(train, block, (kind,) if kind else ())
-        columns = here.X[:, list(entry.fit.candidate.active)]
-        return log_likelihood(entry.problem.kernel, columns, here.y, at[member], here.grams.get(kind))
-
-    standing = race(
-        score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers
-    )
-    left = [e for e, running in zip(leaders, standing.running, strict=True) if running]
-    used = rows[: max(settings.polish_blocks, standing.blocks)]
-    fits = first.problem.workers.map(polished, [(train, e.problem, e.fit, used) for e in left])
-    out = [Entry(e.problem, f, None, f.log_evidence) for e, f in zip(left, fits, strict=True)]
-    out.sort(key=lambda e: -e.log_evidence)
-    log_evidence = np.array([e.log_evidence for e in out])
-    return out, np.exp(log_evidence - logsumexp(log_evidence))
-
-
-def _finished(entry: Entry, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Member:
-    """The member of a large table, with the parameters that predict best from nearest neighbours.
-
-    Candidates are the parameters of the polished fit, and of one on blocks of nearest neighbours alone: where f is not
-    equally rough everywhere, or rows are given their neighbours only, these do better. Judge is the leave-one-out
-    density of a sample of rows. The variances are then scaled to what those rows show (one factor for all of them).
-    """
-    fits, work = [entry.fit], entry.problem.workers
-    if partly_local(entry.problem.kernel) or entry.fit.candidate.background:
-        where = (settings.near_blocks, settings.block_rows, rng, 1.0)
-        near = local_rows(train, entry.problem, entry.fit, *where)
-        fits.append(polished(train, entry.problem, entry.fit, near))
-    members = [_member(entry, f.summit.z, train) for f in fits]
-    rows = loo.sample_rows(train.n, settings.judged_rows, rng)
-    m = min(settings.predict_neighbours, train.n - 1)
-    scores = work.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
-    best = int(np.argmax([score.total for score in scores]))
-    return _calibrated(members[best], scores[best], train)
-
-
-def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
-    """The member with all variances times the mean squared error in units of its variance, unless that is about one.
-
-    Scale, background, constant and noise together: the means stay what they are.
-    """
-    square = (train.y[score.rows] - score.mean) ** 2 / score.variance
-    factor = float(square.mean())
-    if abs(factor - 1.0) < 2.0 * float(square.std()) / np.sqrt(square.size):
-        return member
-    at = member.parameters
-    scaled = {name: factor * getattr(at, name) for name in ("scale", "noise", "background", "mean")}
-    return replace(member, parameters=replace(at, **scaled))
+    return np.minimum(pip, 1.0)
 
 
 def _members(
-    entries: list[Entry], weights: np.ndarray, settings: AutoSettings, train: Train, rng: np.random.Generator
+    entries: list[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
     # With many rows the parameters of a set are certain, and prediction pays for every component.
     budget = int(np.clip(settings.components * 500 / train.n, 8, settings.components))
-    kept = weights > (0.01 if train.n > settings.exact_rows else 0.002)
+    kept = weights > 0.002
     share = np.where(kept, weights, 0.0) / weights[kept].sum()
     members: list[Member] = []
     out: list[float] = []
     for entry, w in zip(entries, share, strict=True):
         if w == 0.0:
             continue
-        if train.n > settings.exact_rows:
-            members.append(_finished(entry, train, settings, rng))
-            out.append(w)
-            continue
         rows, row_weights = _rows(entry, max(1, round(budget * w)), rng)
         for z, row_weight in zip(rows, row_weights, strict=True):
-            members.append(_member(entry, z, train))
+            members.append(member_at(entry, z, train))
             out.append(w * row_weight)
     total = np.asarray(out)
     return tuple(members), total / total.sum()
@@ -322,13 +227,6 @@ def _rows(entry: Entry, count: int, rng: np.random.Generator) -> tuple[np.ndarra
     points = (np.arange(count) + rng.uniform()) / count * cumulative[-1]
     index, counts = np.unique(np.searchsorted(cumulative, points), return_counts=True)
     return refined.z[np.minimum(index, refined.z.shape[0] - 1)], counts / count
-
-
-def _member(entry: Entry, z: np.ndarray, train: Train) -> Member:
-    candidate: Candidate = entry.fit.candidate
-    parameters = unpack(z, candidate, entry.problem.prior)
-    active = np.array(candidate.active, dtype=np.intp)
-    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), train.units)
 
 
 def _variance_shares(entries: list[Entry], weights: np.ndarray) -> dict[str, float]:
