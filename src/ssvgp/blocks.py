@@ -20,9 +20,19 @@ def block_of(train: Train, rows: np.ndarray, kinds: Sequence[str] = ()) -> Block
     return Block(X, train.y[rows], {kind: gram(kind, X, X, train.units) for kind in kinds})
 
 
+def fitting(train: Train, count: int, rows: int) -> tuple[int, int]:
+    """At most `count` blocks of at most `rows` rows that together are no more than the table has.
+
+    Rows that come twice would count twice as evidence.
+    """
+    rows = min(rows, train.n // 2)
+    return max(1, min(count, train.n // rows)), rows
+
+
 def random_rows(train: Train, count: int, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """`count` samples of rows: where no metric is known yet."""
-    return [np.sort(rng.choice(train.n, min(rows, train.n), replace=False)) for _ in range(count)]
+    """`count` samples of rows, or as many as the table can fill: where no metric is known yet."""
+    count, rows = fitting(train, count, rows)
+    return [np.sort(rng.choice(train.n, rows, replace=False)) for _ in range(count)]
 
 
 def local_rows(
@@ -33,6 +43,7 @@ def local_rows(
     Neighbours tell of short scales, random rows of long ones. Without active inputs and background, or for a kernel
     of which no part falls with distance, all rows are random.
     """
+    count, rows = fitting(train, count, rows)
     active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
     if at.background:
         weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.units)
