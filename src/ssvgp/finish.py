@@ -24,17 +24,18 @@ from ssvgp.weigh.evidence import mode
 
 MOST_POLISHED = 4
 POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
+NEEDED = 6.0  # times the reach by which a background must be better on a large table
 LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
 
 
 def without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
     """The entries without background alone, where the best of them is about as good as the best of all.
 
-    A background that does nothing loses no evidence to speak of, but on a large table its members look at all columns
-    of all rows to predict one.
+    A background that does little gains or loses little evidence, but on a large table its members look at all columns of
+    all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
     """
     plain = [e for e in entries if not e.fit.candidate.background]
-    near = plain and plain[0].log_evidence > entries[0].log_evidence - settings.search.reach
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * settings.search.reach
     return plain if near else entries
 
 

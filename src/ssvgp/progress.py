@@ -58,13 +58,15 @@ class Reporter:
         """A phase begins: those before it are done, or were not needed."""
         self.current, self.step = phase, 0
 
-    def heard(self, member: str, best: tuple[int, ...], log_evidence: float, visited: int) -> None:
-        """Something was fitted."""
+    def heard(
+        self, member: str, best: tuple[int, ...], log_evidence: float, visited: int, part: float | None = None
+    ) -> None:
+        """Something was fitted; `part` is the share of the phase that is done, where it is known."""
         if self.callback is None:
             return
         with self.one_at_a_time:  # sets may be fitted by several threads
             self.step += 1
-            done = self._done(1.0 - math.exp(-self.step / self.usual))
+            done = self._done(1.0 - math.exp(-self.step / self.usual) if part is None else part)
             self.callback(self._event(member, best, log_evidence, visited, done))
 
     def end(self, best: tuple[int, ...], log_evidence: float, visited: int) -> None:

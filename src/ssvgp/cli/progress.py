@@ -51,8 +51,6 @@ class Progress:
 
     def _text(self, event: Any) -> str:
         """Phase, share done, number of sets, and the best of them."""
-        if hasattr(event, "rounds"):  # the paper's method
-            return f"v {event.v:g}, round {event.round} of {event.rounds}, {event.active} inputs"
         parts = [str(getattr(event, "phase", "fit"))]
         fraction = getattr(event, "fraction", None)
         if fraction is not None:

@@ -131,7 +131,7 @@ class Progress:
     v: float
     round: int
     rounds: int
-    active: int
+    active: tuple[int, ...]
     elbo: float
 
 
@@ -238,7 +238,8 @@ def run(
             walk = advance(walk, train, kernel, family, prior, settings, steps, moving)
         walk = settle(walk, train, kernel, family, prior, settings, ending)
         if callback is not None:
-            callback(Progress(prior.v, index + 1, settings.rounds, walk.active.size, walk.trace[-1]))
+            inputs = tuple(int(j) for j in walk.active)
+            callback(Progress(prior.v, index + 1, settings.rounds, inputs, walk.trace[-1]))
     return _fit(walk, family, prior, settings)
 
 
