@@ -28,10 +28,11 @@ SMALL = 0.2  # a set below this weight gets half the importance draws
 
 def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> Ensemble:
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
-    entries = _entries(ledgers, settings)
-    large = train.n > settings.exact_rows
+    entries, large = _entries(ledgers), train.n > settings.exact_rows
     if large:
         entries = without_idle_background(entries, settings)
+    bar = entries[0].log_evidence - 2.0 * settings.search.reach
+    entries = [entry for entry in entries if entry.log_evidence > bar]
     entries = _sharpen(entries, settings, int(rng.integers(2**31)))
     pairs = sorted(_with_clouds(entries, ledgers), key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
@@ -54,14 +55,12 @@ def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng
     return Ensemble(members, member_weights, pip, notes)
 
 
-def _entries(ledgers: Sequence[Ledger], settings: AutoSettings) -> list[Entry]:
-    """Every fit within twice the reach of the best of all ledgers, best first."""
+def _entries(ledgers: Sequence[Ledger]) -> list[Entry]:
+    """Every fit of all ledgers, best first."""
     every = [
         Entry(ledger.problem, f, None, f.log_evidence) for ledger in ledgers for f in ledger.fits.values()
     ]
-    top = max(e.log_evidence for e in every)
-    near = [e for e in every if e.log_evidence > top - 2.0 * settings.search.reach]
-    return sorted(near, key=lambda e: -e.log_evidence)
+    return sorted(every, key=lambda e: -e.log_evidence)
 
 
 def _negligible(n: int) -> float:
