@@ -31,8 +31,8 @@ LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every 
 def without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
     """The entries without background alone, where the best of them is about as good as the best of all.
 
-    A background that does little gains or loses little evidence, but on a large table its members look at all columns of
-    all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
+    A background that does little gains or loses little evidence, but on a large table its members look at all columns
+    of all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
     """
     plain = [e for e in entries if not e.fit.candidate.background]
     near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * settings.search.reach
