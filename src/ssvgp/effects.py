@@ -34,6 +34,7 @@ MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
 CROSS, PAIRS = 2e7, 2e7  # covariances that means and bands may cost, over all members
 DENSE = 1e10  # products that the covariances of a background may cost
 TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
+SHARE = 0.98  # of the weight: members that have it between them speak for all where time is short
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,14 @@ def _pair_contrasts(g: int, h: int) -> np.ndarray:
     none = np.ones((g * h, 1))
     first, second = np.repeat(np.eye(g), h, axis=0), np.tile(np.eye(h), (g, 1))
     return np.concatenate([none, -first, -second, np.eye(g * h)], axis=1)
+
+
+def heaviest(weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one."""
+    order = np.argsort(-weights, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(weights[order]), SHARE * weights.sum())) + 1
+    chosen = np.sort(order[: min(enough, most)])
+    return chosen, weights[chosen] / weights[chosen].sum()
 
 
 # --- from settings of inputs to the mixture --------------------------------------------------------------------
