@@ -258,6 +258,8 @@ def _grid(fitted: Fitted, place: int, grid: Any, count: int) -> np.ndarray:
     if distinct.size <= FEW_VALUES:
         return distinct
     low, high = np.quantile(values, [EDGE, 1.0 - EDGE])
+    if low == high:  # nearly all rows are alike: the few others are what there is to see
+        low, high = distinct[0], distinct[-1]
     return np.linspace(low, high, count)
 
 
