@@ -185,7 +185,7 @@ def test_errors_are_told_to_machines_too(here: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_told_before_the_fit(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(here / "table.csv")
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("fit", "table.csv", "-t", "y", "--report", "out.html")
     assert result.exit_code == 3 and "pip install" in result.stderr and "reading" not in result.stderr
 
@@ -354,6 +354,6 @@ def test_the_demo_finds_what_was_put_in(here: Path, report_stand_in: None) -> No
 
 
 def test_the_demo_goes_without_a_report_where_it_must(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("demo")
     assert result.exit_code == 0 and "note: reports need" in result.stderr

@@ -26,13 +26,13 @@ figure { margin: 0.8rem 0 0; min-width: 0; max-width: 36rem; }
 figure img { display: block; width: 100%; height: auto; }
 figcaption { font-size: 0.92rem; margin-top: 0.3rem; }
 table { border-collapse: collapse; margin: 0.8rem 0; font-size: 0.95rem; max-width: 100%; }
-th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; vertical-align: top; padding: 0.25rem 0.9rem 0.25rem 0;
+  border-bottom: 1px solid var(--line); }
 th { font-weight: 600; font-size: 0.88rem; color: var(--soft); overflow-wrap: normal; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; overflow-wrap: normal; }
 bdi { font-weight: 600; }
 td bdi { font-weight: inherit; }
-nav { font-size: 0.92rem; margin: 0.8rem 0; }
-nav a { margin-right: 1rem; white-space: nowrap; }
+nav { font-size: 0.92rem; margin: 0.8rem 0; display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; }
 a { color: var(--accent); }
 @media (max-width: 30rem) { body { font-size: 15px; } th, td { padding-right: 0.55rem; } }
 @media print {

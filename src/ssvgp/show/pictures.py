@@ -6,12 +6,14 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.interpolate import RectBivariateSpline
 
 from ssvgp.show import style
 from ssvgp.show.table import names_of
 
 TARGET = "target"
 BINS = 20
+FINE = 60  # points of a surface along each side, between those that were worked out
 RUG = 300  # ticks of a rug, at most
 
 
@@ -74,8 +76,8 @@ def interaction(model: Any, a: int | str, b: int | str, target: str = TARGET, ax
 def draw_interaction(found: Any, rows: tuple[np.ndarray, np.ndarray], target: str, ax: Any) -> Any:
     """The picture of an interaction that is at hand."""
     (left, right), top = found.grids, max(float(np.abs(found.mean).max()), np.finfo(float).tiny)
-    levels = np.linspace(-top, top, 13)
-    surface = ax.contourf(left, right, found.mean.T, levels=levels, cmap="PuOr_r")
+    levels = np.linspace(-top, top, 15)
+    surface = ax.contourf(*_finer(left, right, found.mean), levels=levels, cmap="PuOr_r", extend="both")
     inside = (rows[0] >= left[0]) & (rows[0] <= left[-1]) & (rows[1] >= right[0]) & (rows[1] <= right[-1])
     ax.scatter(rows[0][inside][:RUG], rows[1][inside][:RUG], s=5, color=style.BLACK, alpha=0.35, lw=0)
     bar = ax.figure.colorbar(surface, ax=ax, ticks=[-top, 0.0, top], format="%.2g", aspect=25, pad=0.02)
@@ -84,6 +86,14 @@ def draw_interaction(found: Any, rows: tuple[np.ndarray, np.ndarray], target: st
     ax.set(xlabel=style.label(found.names[0], 40), ylabel=style.label(found.names[1], 32))
     ax.set(xlim=(left[0], left[-1]), ylim=(right[0], right[-1]))
     return ax
+
+
+def _finer(left: np.ndarray, right: np.ndarray, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A smooth surface between the points of the grid, for the eye; an input of few values is left as it is."""
+    if min(left.size, right.size) < 4:
+        return left, right, mean.T
+    x, y = (np.linspace(grid[0], grid[-1], FINE) for grid in (left, right))
+    return x, y, RectBivariateSpline(left, right, mean)(x, y).T
 
 
 def values_of(model: Any, index: int, most: int = 1000) -> np.ndarray:

@@ -13,7 +13,8 @@ import numpy as np
 from ssvgp.show.table import require
 
 # of Okabe and Ito: told apart by every kind of colour vision, and in grey
-BLUE, ORANGE, GREEN, SKY, PURPLE, RED, BLACK = "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#D55E00", "#222222"
+BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
+PURPLE, RED, BLACK = "#CC79A7", "#D55E00", "#222222"
 LINES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
 GREY, PALE = "#8a8a8a", "#d9d9d9"
 WIDTH, HEIGHT = 4.6, 3.2  # inches: a picture of this size is readable at 400 pixels
@@ -90,7 +91,7 @@ def empty(ax: Any, words: str) -> Any:
 
 
 def svg(draw: Any, width: float = WIDTH, height: float = HEIGHT, salt: str = "ssvgp") -> str:
-    """The picture that draw(ax) makes as SVG text: the same for the same data, on a figure that nobody else holds."""
+    """The picture that draw(ax=ax) makes as SVG text: the same for the same data, and no other figure is touched."""
     library()
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -99,7 +100,7 @@ def svg(draw: Any, width: float = WIDTH, height: float = HEIGHT, salt: str = "ss
         warnings.filterwarnings("ignore", message=r"Glyph|.*missing from font")  # the reader's letters are used
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
-        draw(figure.add_subplot())
+        draw(ax=figure.add_subplot())
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     text = out.getvalue()
