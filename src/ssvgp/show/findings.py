@@ -71,12 +71,15 @@ def _table_of_selected(story: Story) -> str:
     rows = []
     for j in story.selected[:LISTED]:
         length = words.number(float(lengths[j])) if np.isfinite(lengths[j]) else ""
-        rows.append((story.of(j), f"{model.pip_[j]:.2f}", words.percent(min(story.total[j], 1.0)), length))
-    head = ("input", "probability", "part in variation", "lengthscale")
+        rows.append((story.of(j), f"{model.pip_[j]:.2f}", f"{min(story.total[j], 1.0):.0%}", length))
+    head = ("input", "probability", "part", "lengthscale")
     out = table(head, rows, numbers=(1, 2, 3))
     if len(story.selected) > LISTED:
         out += paragraph(f"and {len(story.selected) - LISTED} more, with smaller parts.", "soft")
-    told = "Lengthscale: how far an input must move, in its own units, before its effect can be quite another."
+    told = (
+        "Part: share of the variation of the predictions in which the input has a hand, alone or with others. "
+        "Lengthscale: how far it must move, in its own units, before its effect can be quite another."
+    )
     return out + paragraph(told, "read")
 
 
@@ -128,7 +131,7 @@ def _pair(story: Story, a: int, b: int, share: float) -> str:
     rows = (pictures.values_of(story.model, a), pictures.values_of(story.model, b))
     draw = partial(pictures.draw_interaction, found, rows, story.plain_y)
     alt = f"{story.names[a]} together with {story.names[b]}"
-    caption = f"Together, beyond what each does alone, they explain {words.percent(min(share, 1.0))} of the variation."
+    caption = f"Together, beyond what each does alone, they explain {words.percent(share)} of the variation."
     svg = style.svg(draw, salt=f"pair {a} {b}")
     return figure(svg, alt, caption, f"{story.of(a)} with {story.of(b)}")
 

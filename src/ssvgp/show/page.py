@@ -34,12 +34,13 @@ bdi { font-weight: 600; }
 td bdi { font-weight: inherit; }
 nav { font-size: 0.92rem; margin: 0.8rem 0; display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; }
 a { color: var(--accent); }
-@media (max-width: 30rem) { body { font-size: 15px; } th, td { padding-right: 0.55rem; } }
+td:first-child:not(.number) { min-width: 7.5rem; }
+@media (max-width: 30rem) { body { font-size: 15px; } th, td { padding-right: 0.55rem; } th { font-size: 0.8rem; } }
 @media print {
   @page { margin: 16mm 15mm; }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
   nav { display: none; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, section > p { break-after: avoid; }
   figure, tr, .answer { break-inside: avoid; }
   .figures { grid-template-columns: 1fr 1fr; gap: 0.8rem 1.2rem; }
   a { color: inherit; text-decoration: none; }
@@ -61,7 +62,7 @@ def safe(text: str) -> str:
 
 def name(text: str) -> str:
     """The name of a column, kept apart from the sentence around it whatever it consists of."""
-    return f"<bdi>{safe(text)}</bdi>"
+    return f"<bdi>{safe(text).replace('_', '_<wbr>')}</bdi>"  # a line may break after an underscore
 
 
 def paragraph(html: str, kind: str = "") -> str:

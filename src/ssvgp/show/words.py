@@ -17,10 +17,8 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, without figures that do not count."""
-    if 0 < share < 0.01:
-        return "less than 1%"
-    return f"{share:.0%}"
+    """A share in percent, without figures that do not count; a share of more than all, by sampling, is all."""
+    return "less than 1%" if 0 < share < 0.01 else f"{min(share, 1.0):.0%}"
 
 
 def listing(items: list[str], most: int = 8) -> str:
@@ -69,7 +67,7 @@ def _one_turn(mean: np.ndarray, top: int) -> bool:
 
 def share(first: float, total: float) -> str:
     """How much of the variation an input has part in, and how much of that together with others."""
-    told = f"It has part in {percent(min(total, 1.0))} of the variation of the predictions"
+    told = f"It has part in {percent(total)} of the variation of the predictions"
     if total < 0.01:
         return told
     together = 1.0 - first / total
