@@ -15,7 +15,7 @@ mean_i f(x_i), is kept apart, so that bands speak of shape.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ssvgp.data.target import Target
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
 from ssvgp.gp.mixture import quantiles
 from ssvgp.gp.predict import posterior
-from ssvgp.records import Ensemble, Prediction, Train
+from ssvgp.records import Ensemble, Member, Prediction, Train
 
 GRID, PAIR_GRID = 30, 10
 FEW_VALUES = 10  # an input with at most this many values is shown at each of them
@@ -34,6 +34,7 @@ MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
 CROSS, PAIRS = 2e7, 2e7  # covariances that means and bands may cost, over all members
 DENSE = 1e10  # products that the covariances of a background may cost
 TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
+FAINT = 0.005  # of the variance of y: a background below it has no part in effects where rows are many
 SHARE = 0.98  # of the weight: members that have it between them speak for all where time is short
 
 
@@ -153,6 +154,21 @@ def _pair_contrasts(g: int, h: int) -> np.ndarray:
     return np.concatenate([none, -first, -second, np.eye(g * h)], axis=1)
 
 
+def without_faint_background(ensemble: Ensemble) -> Ensemble:
+    """The mixture with every faint background counted as noise: what one input does in it is little beside the band.
+
+    Members then look at their active inputs alone, which among many rows is several times as fast.
+    """
+
+    def plain(member: Member) -> Member:
+        at = member.parameters
+        if not 0.0 < at.background < FAINT:
+            return member
+        return replace(member, parameters=replace(at, background=0.0, noise=at.noise + at.background))
+
+    return replace(ensemble, members=tuple(plain(member) for member in ensemble.members))
+
+
 def heaviest(weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one."""
     order = np.argsort(-weights, kind="stable")
@@ -173,7 +189,8 @@ def _averages(
     if fitted.neighbours is not None:
         rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
-        return rows, averages_truncated(fitted.ensemble, train, blocks, fitted.neighbours, contrasts)
+        ensemble = without_faint_background(fitted.ensemble)
+        return rows, averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
     rows, some = _exact_rows(fitted, count)
     blocks, fewer = (Blocks(train.X[part], places, values) for part in (rows, some))
     return rows, averages(fitted.exact_posteriors(), blocks, fewer, contrasts)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvgp.effects import FEW_VALUES, FEWEST_ROWS, MOST_ROWS, TRUNCATED_ROWS, Fitted, heaviest
+from ssvgp.effects import FEW_VALUES, FEWEST_ROWS, MOST_ROWS, TRUNCATED_ROWS, Fitted, heaviest, without_faint_background
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated
 
 KNOTS, FEW_KNOTS = 24, 12  # of the grid that an effect is read from; fewer where predictions are truncated
@@ -118,7 +118,8 @@ def _means(fitted: Fitted, asked: list[Blocks]) -> list[np.ndarray]:
 def _means_truncated(fitted: Fitted, asked: list[Blocks], m: int) -> list[np.ndarray]:
     """The same from m neighbours each, by the heaviest members."""
     chosen, weights = heaviest(fitted.ensemble.weights, MEMBERS)
-    members = [fitted.ensemble.members[k] for k in chosen]
+    lean = without_faint_background(fitted.ensemble)
+    members = [lean.members[k] for k in chosen]
     every = [latent_means_truncated(member, fitted.train, asked, m) for member in members]
     return [np.tensordot(weights, np.stack(one), axes=1) for one in zip(*every, strict=True)]
 

@@ -11,7 +11,7 @@ from ssvgp.show.page import Section, figure, figures, name, paragraph, table
 from ssvgp.show.story import Story
 from ssvgp.show.table import lengthscales, stand_ins
 
-EFFECTS, EFFECTS_OF_MANY_ROWS = 12, 8  # inputs whose effect is shown: the first by their share
+EFFECTS = 12  # inputs whose effect is shown: the first by their share
 PAIRS = 4  # surfaces
 FEWEST_BARS, OPEN, BARS = 10, 6, 20  # inputs in the first picture: those selected and some beside them
 LISTED = 40
@@ -88,16 +88,14 @@ def effects(story: Story) -> Section:
     anchor, title = "effects", "What each of them does"
     if not story.selected:
         return Section(anchor, title, paragraph("No input was selected, so there is no effect to show."))
-    model = story.model
-    most = EFFECTS if model._neighbours is None else EFFECTS_OF_MANY_ROWS
     intro = (
         f"How to read it: the line is the mean change of {story.y} when this input alone is set to a value in all "
         f"rows; the band holds the true change with a probability of 90%; ticks at the foot are rows of the table. "
         f"Where there are few ticks, trust the line less."
     )
-    if len(story.selected) > most:
-        intro += f" Shown are the {most} with the largest part in the variation, of {len(story.selected)} selected."
-    parts = [_effect(story, j) for j in story.selected[:most]]
+    if len(story.selected) > EFFECTS:
+        intro += f" Shown are the {EFFECTS} with the largest part in the variation, of {len(story.selected)} selected."
+    parts = [_effect(story, j) for j in story.selected[:EFFECTS]]
     return Section(anchor, title, paragraph(intro) + figures(parts))
 
 
