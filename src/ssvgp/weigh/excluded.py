@@ -47,7 +47,7 @@ def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarr
 def correction(problem: Problem, found: Fit, log_factors: np.ndarray) -> np.ndarray:
     """What the formula is off by at each slab scale (scales,): the median over inputs spread over its range."""
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
-    if _all_measured(problem, outside):
+    if not outside.size or _all_measured(problem, outside):
         return np.zeros(len(log_factors))
     by_rank = outside[np.argsort(log_factors[-1, outside], kind="stable")]
     chosen = by_rank[np.linspace(0, by_rank.size - 1, SAMPLE).astype(int)]
