@@ -6,6 +6,7 @@ Needs Chromium and playwright (pip install 'ssvgp[browser]'); skipped where one 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,5 +73,5 @@ def test_it_prints(browser: Any, tmp_path: Path) -> None:
     seen = browser.new_page()
     seen.goto(path.as_uri())
     printed = seen.pdf(format="A4")
-    assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") <= 8
+    assert 2 <= len(re.findall(rb"/Type\s*/Page(?!s)", printed)) <= 6
     seen.close()
