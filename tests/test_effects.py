@@ -250,3 +250,14 @@ def test_a_column_that_is_nearly_always_the_same_is_shown_over_its_range() -> No
     model = light(predict_neighbours=20).fit(X, X[:, 1] + X[:, 0] + 0.1 * rng.normal(size=2500))
     grid = model.effect(0).grid
     assert (grid[0], grid[-1]) == (0.0, 12.0) and grid.size > 10
+
+
+def test_values_of_a_table_in_single_precision_are_those_of_the_table() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    X[:, 0] = rng.integers(0, 5, 40)
+    X[:, 1] = 1e6 + rng.integers(0, 30, 40)
+    model = light().fit(X, X[:, 2:] @ rng.normal(size=58) / 8.0 + X[:, 0])
+    assert any(member.parameters.background for member in model.members_)
+    assert model.effect(0).grid.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert np.allclose(model.effect(1).grid[[0, -1]], np.quantile(X[:, 1], [0.01, 0.99]), rtol=0, atol=1e-4)

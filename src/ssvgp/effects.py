@@ -22,12 +22,14 @@ import numpy as np
 
 from ssvgp.data.inputs import Inputs
 from ssvgp.data.target import Target
+from ssvgp.data.view import needs_whole_table
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
 from ssvgp.gp.mixture import quantiles
 from ssvgp.gp.predict import posterior
 from ssvgp.records import Ensemble, Member, Prediction, Train
 
 GRID, PAIR_GRID = 30, 10
+SINGLE = float(np.finfo(np.float32).eps)
 FEW_VALUES = 10  # an input with at most this many values is shown at each of them
 EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
 MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
@@ -289,6 +291,10 @@ def _column(fitted: Fitted, place: int) -> np.ndarray:
     centre, spread = fitted.inputs.centre[place], fitted.inputs.spread[place]
     if not fitted.looked_at(place):
         return np.linspace(centre - 2.0 * spread, centre + 2.0 * spread, 2 * FEW_VALUES)
-    values = fitted.train.X[:, np.array([place])][:, 0] * spread + centre
-    digits = 12 - int(np.ceil(np.log10(max(np.abs(values).max(), spread))))
+    scaled = fitted.train.X[:, np.array([place])][:, 0]
+    values = scaled * spread + centre
+    grain = 1e-12 * max(np.abs(values).max(), spread)
+    if needs_whole_table(fitted.ensemble.members):  # then the table is held in single precision
+        grain = max(grain, SINGLE * np.abs(scaled).max() * spread)
+    digits = -int(np.ceil(np.log10(grain)))
     return np.round(values, digits) if abs(digits) < 300 else values

@@ -80,7 +80,7 @@ def draw_interaction(found: Any, rows: tuple[np.ndarray, np.ndarray], target: st
     surface = ax.contourf(*_finer(left, right, found.mean), levels=levels, cmap="PuOr_r", extend="both")
     inside = (rows[0] >= left[0]) & (rows[0] <= left[-1]) & (rows[1] >= right[0]) & (rows[1] <= right[-1])
     ax.scatter(rows[0][inside][:RUG], rows[1][inside][:RUG], s=5, color=style.BLACK, alpha=0.35, lw=0)
-    bar = ax.figure.colorbar(surface, ax=ax, ticks=[-top, 0.0, top], format="%.2g", aspect=25, pad=0.02)
+    bar = ax.figure.colorbar(surface, ax=ax, ticks=[-top, 0.0, top], format="%.3g", aspect=25, pad=0.02)
     bar.outline.set_visible(False)
     bar.set_label(f"change of {style.label(target)}")
     ax.set(xlabel=style.label(found.names[0], 40), ylabel=style.label(found.names[1], 32))
