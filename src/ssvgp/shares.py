@@ -28,7 +28,7 @@ EXCHANGES, FEW_EXCHANGES = 4, 2  # other rows that each row takes an input from
 NOTABLE = 0.01  # pairs that can explain no more than this are passed over
 CROSS = 1e7  # covariances that the curve of one input may cost, over all members
 BUDGET = 4e8  # covariances that all inputs, their curves, and all pairs may each cost
-TRUNCATED = 2e5  # covariances that take as long as one truncated prediction
+TRUNCATED = 1e5  # covariances that take as long as one truncated prediction
 LEAST_ROWS, LEAST_PAIRS = 16, 6
 NEIGHBOURS, MEMBERS = 128, 2  # of a truncated prediction, and heaviest members that are asked for one
 
