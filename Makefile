@@ -10,7 +10,7 @@ SOURCES := src tests benchmarks experiments
 
 help:
 	@echo "make install      create $(VENV) and install the package with its test tools"
-	@echo "make demo         fit the estimator on a small bundled table and print the selection"
+	@echo "make demo         fit a small bundled table; write its model and report here"
 	@echo "make test         ruff, mypy and the quick tests"
 	@echo "make test-slow    the tests marked slow"
 	@echo "make bench        list the benchmarks"
@@ -25,7 +25,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 demo: install
-	$(BIN)/python -m ssvgp.demo
+	$(BIN)/ssvgp demo
 
 test: install
 	$(BIN)/python -m ruff check $(SOURCES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from ssvgp import AutoSettings, DataWarning, PaperSettings, SSVGPRegressor
+from ssvgp import shares as shares_module
+from ssvgp.effects import FAINT, without_faint_background
+from ssvgp.gp.functional import latent_means
+from ssvgp.records import Ensemble
 
 SHORT = PaperSettings(rounds=1, first_steps=20, steps=20, v=(1e3, 1e4))
 LIGHT = AutoSettings(dense=SHORT, dense_sizes=(4,), dense_starts=1, draws=8, components=8)
@@ -204,3 +209,55 @@ def test_a_constant_target_has_flat_effects() -> None:
     X, _ = table()
     found = light().fit(X, np.full(len(X), 7.0)).effect("wave")
     assert np.allclose(found.mean, 0.0) and np.isclose(found.average, 7.0)
+
+
+# --- bounded time -----------------------------------------------------------------------------------------------
+
+
+def test_a_faint_background_counts_as_noise_where_rows_are_many() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    model = light().fit(X, X @ rng.normal(size=60) / 8.0 + np.sin(2.0 * X[:, 0]))
+    first = next(member for member in model.ensemble_.members if member.parameters.background)
+    faint = replace(first, parameters=replace(first.parameters, background=0.5 * FAINT))
+    clear = replace(first, parameters=replace(first.parameters, background=2.0 * FAINT))
+    kept = without_faint_background(Ensemble((faint, clear), np.array([0.4, 0.6]), model.ensemble_.pip)).members
+    assert kept[1] is clear and kept[0].parameters.background == 0.0
+    assert kept[0].parameters.noise == first.parameters.noise + 0.5 * FAINT
+
+
+def test_shares_keep_to_a_budget(fitted: SSVGPRegressor, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = fitted.effect_shares()
+    asked: list[int] = []
+
+    def counted(posterior: Any, blocks: Any) -> np.ndarray:
+        asked.append(blocks.count * blocks.r)
+        return latent_means(posterior, blocks)
+
+    monkeypatch.setattr(shares_module, "latent_means", counted)
+    monkeypatch.setattr(shares_module, "BUDGET", 1e6)
+    monkeypatch.setattr(shares_module, "LEAST_PAIRS", 1)
+    fewer = shares_module.shares(fitted._fitted(), whole.indices)
+    assert 0 < fitted.train_.n * sum(asked) < 10.0 * 1e6
+    assert np.count_nonzero(np.triu(fewer.pairs)) == 1 and fewer.pairs[3, 4] > 0  # the one that may explain most
+    assert np.argmax(fewer.total) == np.argmax(whole.total)
+
+
+def test_a_column_that_is_nearly_always_the_same_is_shown_over_its_range() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2500, 2))
+    X[:, 0] = np.where(np.arange(2500) < 12, np.arange(2500) + 1.0, 0.0)
+    model = light(predict_neighbours=20).fit(X, X[:, 1] + X[:, 0] + 0.1 * rng.normal(size=2500))
+    grid = model.effect(0).grid
+    assert (grid[0], grid[-1]) == (0.0, 12.0) and grid.size > 10
+
+
+def test_values_of_a_table_in_single_precision_are_those_of_the_table() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    X[:, 0] = rng.integers(0, 5, 40)
+    X[:, 1] = 1e6 + rng.integers(0, 30, 40)
+    model = light().fit(X, X[:, 2:] @ rng.normal(size=58) / 8.0 + X[:, 0])
+    assert any(member.parameters.background for member in model.members_)
+    assert model.effect(0).grid.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert np.allclose(model.effect(1).grid[[0, -1]], np.quantile(X[:, 1], [0.01, 0.99]), rtol=0, atol=1e-4)

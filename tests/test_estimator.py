@@ -393,3 +393,10 @@ def test_grids_are_searched_over_its_parameters() -> None:
     search = GridSearchCV(light(), {"kernel": ["se", "linear"]}, cv=2).fit(X, y)
     assert search.best_params_ == {"kernel": "se"}
     assert cross_val_score(light(), X, y, cv=2, n_jobs=1).shape == (2,)
+
+
+def test_a_large_table_of_which_every_input_matters_can_be_fitted() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2100, 2))
+    model = SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, 0] + np.sin(X[:, 1]) + 0.1 * rng.normal(size=2100))
+    assert np.allclose(model.pip_, 1.0)

@@ -27,10 +27,12 @@ RANK = {
     "paper": 6,
     "effects": 5,
     "shares": 6,
+    "checks": 6,
     "estimator": 7,
     "store": 8,
     "show": 8,
     "tables": 8,
+    "plots": 9,
     "peers": 9,
     # The edges of the package: its public names, its demo, its commands, and `python -m ssvgp`.
     "__init__": 10,

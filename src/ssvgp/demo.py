@@ -1,20 +1,16 @@
-"""A first look: fit the estimator to the bundled table and print what it selects.
+"""The table of a first look: a made-up record of 120 runs of a chemical reactor with 60 sensors.
 
-The table is a made-up record of 120 runs of a chemical reactor with 60 sensors, of which four decide the
-yield; `make_table` says how. Run it with `python -m ssvgp.demo`.
+Four of them decide the yield; `make_table` says how. The command `ssvgp demo` fits it.
 """
 
 from __future__ import annotations
 
 import csv
-import time
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-
-from ssvgp import SSVGPRegressor
 
 ROWS, SEED = 120, 20240501
 TARGET = "yield_percent"
@@ -29,8 +25,6 @@ QUANTITIES = {
     "dose": (4.0, 1.0, 2),
     "turbidity": (12.0, 3.0, 1),
 }
-SHOWN = 10
-OUTPUT = "ssvgp_demo_pip.csv"
 
 
 @dataclass(frozen=True)
@@ -75,57 +69,3 @@ def read_table() -> Table:
         names, *rows = list(csv.reader(file))
     values = np.array(rows, dtype=float)
     return Table(tuple(names[:-1]), values[:, :-1], values[:, -1])
-
-
-def report(model: SSVGPRegressor, table: Table) -> str:
-    """What the fit found: inputs by inclusion probability, quality of the fit, shares of variance."""
-    order = np.argsort(-model.pip_, kind="stable")
-    lines = [f"{'input':<24}{'PIP':>7}  lengthscale", "-" * 44]
-    for j in order[:SHOWN]:
-        deviation = float(table.X[:, j].std())
-        chosen = model.pip_[j] > model.threshold
-        # mean |theta| over all members, so that of a member with the input is this over the PIP
-        length = f"{deviation * model.pip_[j] / model.inverse_lengthscales_[j]:.3g}" if chosen else "-"
-        mark = "  selected" if chosen else ""
-        lines.append(f"{table.names[j]:<24}{model.pip_[j]:>7.3f}  {length:>11}{mark}")
-    lines.append(f"... and {order.size - SHOWN} more with PIP up to {model.pip_[order[SHOWN]]:.3f}")
-    error = float(np.mean((model.loo_.mean - table.y) ** 2))
-    sd = np.sqrt(model.loo_.variance)
-    inside = float(np.mean(np.abs(model.loo_.mean - table.y) <= 1.96 * sd))
-    shares = ", ".join(f"{name} {share:.1%}" for name, share in model.variance_shares_.items())
-    return "\n".join(
-        [
-            *lines,
-            "",
-            f"leave-one-out: R2 {1.0 - error / table.y.var():.3f}, root mean square error {error**0.5:.2f},"
-            f" {inside:.0%} of rows within the 95% interval",
-            f"variance: {shares}; noise standard deviation {model.noise_variance_**0.5:.2f} (0.8 is true)",
-        ]
-    )
-
-
-def write_pips(model: SSVGPRegressor, table: Table, path: Path) -> None:
-    """Save name, inclusion probability and mean inverse lengthscale of every input as CSV."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(("input", "pip", "inverse_lengthscale"))
-        for name, pip, theta in zip(table.names, model.pip_, model.inverse_lengthscales_, strict=True):
-            writer.writerow((name, f"{pip:.6f}", f"{theta:.6f}"))
-
-
-def main() -> None:
-    """Fit, print, and save the inclusion probabilities in the current directory."""
-    table = read_table()
-    n, d = table.X.shape
-    print(f"{n} runs of a reactor, {d} sensors; the yield depends on {', '.join(DECISIVE)}\n")
-    start = time.perf_counter()
-    model = SSVGPRegressor(random_state=0).fit(table.X, table.y)
-    print(f"fitted in {time.perf_counter() - start:.1f} s\n")
-    print(report(model, table))
-    path = Path.cwd() / OUTPUT
-    write_pips(model, table, path)
-    print(f"\ninclusion probabilities of all inputs are in {path}")
-
-
-if __name__ == "__main__":
-    main()

@@ -17,8 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from ssvgp import effects
+from ssvgp.checks import AT_ONCE, Check, check_of, sampled_check
 from ssvgp.data.inputs import inputs_of, warn_of_columns
 from ssvgp.data.memory import bytes_of, threads, warn_of_memory
+from ssvgp.data.relatives import relatives_of
 from ssvgp.data.table import LARGE, new_rows, training_table
 from ssvgp.data.target import Restored, target_of
 from ssvgp.data.view import kept_rows
@@ -82,7 +84,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     which it conditions, where inputs are counted among the columns kept_ (p,) that were not left out;
     noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse
     part, background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ from the
-    number of a copied column to that of the column that stands for it; n_features_in_, feature_names_in_.
+    number of a copied column to that of the column that stands for it; relatives_ from the number of an input that
+    may matter to the columns that correlate with it; n_features_in_, feature_names_in_.
     """
 
     def __init__(
@@ -132,6 +135,8 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         if found.notes.get("interrupted"):
             warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
         self._inputs, self._target, self.train_ = inputs, target, kept_rows(train, found.members)
+        with one_blas_thread():
+            self.relatives_ = relatives_of(train, inputs, found.pip)
         self._publish(found)
         return self
 
@@ -275,9 +280,11 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def _leave_each_out(self) -> list[LeaveOneOut]:
         """Leave-one-out of every member, of the standardised target."""
-        m = self._neighbours
-        score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
-        return [score(self.train_, member) for member in self.ensemble_.members]
+        if "each" not in self._kept_results:
+            m = self._neighbours
+            score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
+            self._kept_results["each"] = [score(self.train_, member) for member in self.ensemble_.members]
+        return self._kept_results["each"]
 
     def _leave_one_out(self) -> LeaveOneOut:
         train, each = self.train_, self._leave_each_out()
@@ -287,6 +294,18 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         slope = self._target.log_slope(self._target.restore(train.y))
         density = mixture.log_density(prediction, train.y) + slope
         return LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
+
+    def check(self) -> Check:
+        """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
+        check_is_fitted(self)
+        if "check" not in self._kept_results:
+            with one_blas_thread():
+                if self.train_.n <= AT_ONCE:
+                    found = check_of(self._leave_each_out(), self.weights_, self.train_, self._target)
+                else:
+                    found = sampled_check(self._fitted(), self._neighbours or self.predict_neighbours)
+            self._kept_results["check"] = found
+        return self._kept_results["check"]
 
     def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
         """What one input does, alone, with a band: see `ssvgp.effects`. `feature` is a name or a number."""

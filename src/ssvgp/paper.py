@@ -13,8 +13,9 @@ from threadpoolctl import threadpool_limits
 from ssvgp.gp.kernels import Kernel
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.acavi import Fit, Progress
-from ssvgp.propose.grid import climb_on, grid
+from ssvgp.propose.grid import climb_on, grid, prior_at
 from ssvgp.propose.meanfield import draw_members
+from ssvgp.propose.spike_slab import intersection
 from ssvgp.records import SMALL_ROWS, Ensemble, Member, PaperSettings, Train
 from ssvgp.weigh import loo, weights
 from ssvgp.weigh.loo import LeaveOneOut
@@ -54,7 +55,7 @@ def paper_ensemble(
     mixture = _mixture(chosen, kernel, settings, drawing)
     pip = weights.marginal_pip(mixture.members, mixture.weights, train.d)
     reporter.end(tuple(int(j) for j in np.flatnonzero(pip > 0.5)), float(judged.totals.max()), len(fits))
-    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share))
+    return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share, settings))
 
 
 def _listener(reporter: Reporter, settings: PaperSettings) -> Callable[[Progress], None]:
@@ -190,16 +191,26 @@ def _mixture(
     return _Mixture(tuple(member for group in drawn for member in group), share)
 
 
-def _notes(fits: tuple[Fit, ...], judged: Race, share: np.ndarray) -> dict[str, Any]:
+def _theta(fit: Fit) -> np.ndarray:
+    """|theta| (d,) with zeros for what was pruned."""
+    out = np.zeros(fit.inclusion.size)
+    out[fit.active] = np.abs(fit.theta)
+    return out
+
+
+def _notes(fits: tuple[Fit, ...], judged: Race, share: np.ndarray, settings: PaperSettings) -> dict[str, Any]:
     """What is worth telling of every v (k of them), and of those `kept` (numbers among the k).
 
-    average_pip, v (k,), inclusion (k, d), elbo and sizes (k, rounds); loo and v_weights for those kept, with
-    the rows behind each score in loo_rows, and in loo_error the standard errors of the differences to the best.
+    average_pip, v (k,), inclusion and theta in absolute value (k, d), elbo and sizes (k, rounds), intersection (k,) of
+    spike and slab (eq. 14); loo and v_weights for those kept, with the rows behind each score in loo_rows, and in
+    loo_error the standard errors of the differences to the best.
     """
     return {
         "v": np.array([fit.v for fit in fits]),
         "average_pip": np.array([fit.inclusion.mean() for fit in fits]),
         "inclusion": np.array([fit.inclusion for fit in fits]),
+        "theta": np.array([_theta(fit) for fit in fits]),
+        "intersection": np.array([intersection(prior_at(settings, fit.v), fit.xi) for fit in fits]),
         "elbo": np.array([fit.trace for fit in fits]),
         "sizes": np.array([fit.sizes for fit in fits]),
         "kept": np.array(list(judged.scores), dtype=int),

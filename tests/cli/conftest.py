@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import types
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,7 @@ from ssvgp import SSVGPRegressor
 def report_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writes the selected names in place of a report."""
 
-    def write_report(model: SSVGPRegressor, path: Path) -> None:
+    def write_report(model: SSVGPRegressor, path: Path, target: str, notes: Sequence[str]) -> None:
         Path(path).write_text(" ".join(model.get_feature_names_out()))
 
-    module = types.ModuleType("ssvgp.show.report")
-    module.write_report = write_report  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", module)
+    monkeypatch.setattr("ssvgp.show.report.write_report", write_report)

@@ -185,7 +185,7 @@ def test_errors_are_told_to_machines_too(here: Path) -> None:
 
 def test_a_report_that_cannot_be_written_is_told_before_the_fit(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(here / "table.csv")
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("fit", "table.csv", "-t", "y", "--report", "out.html")
     assert result.exit_code == 3 and "pip install" in result.stderr and "reading" not in result.stderr
 
@@ -347,6 +347,18 @@ def test_what_is_no_model_is_refused(here: Path, content: bytes | None) -> None:
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1
 
 
+def test_a_report_knows_the_target_and_what_became_of_the_table(here: Path) -> None:
+    write_table(here / "table.csv")
+    with (here / "table.csv").open("a") as file:
+        file.write("1,2,3,,4\n")
+    asked = ("-t", "y", "--kernel", "se", "--missing", "median", "--report", "one.html")
+    assert run("fit", "table.csv", *asked).exit_code == 0
+    assert run("report", "table.ssvgp", "-o", "two.html").exit_code == 0
+    one, two = ((here / name).read_text(encoding="utf-8") for name in ("one.html", "two.html"))
+    assert one == two  # the model file has all that the report of the fit had
+    assert "What decides y?" in one and "1 missing values filled with the median of their column" in one
+
+
 def test_the_demo_finds_what_was_put_in(here: Path, report_stand_in: None) -> None:
     result = run("demo", "--json")
     assert result.exit_code == 0 and set(json.loads(result.stdout)["selected"]) == set(demo.DECISIVE)
@@ -354,6 +366,6 @@ def test_the_demo_finds_what_was_put_in(here: Path, report_stand_in: None) -> No
 
 
 def test_the_demo_goes_without_a_report_where_it_must(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ssvgp.show.report", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("demo")
     assert result.exit_code == 0 and "note: reports need" in result.stderr

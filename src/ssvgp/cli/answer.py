@@ -32,7 +32,7 @@ def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
 
 
 def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
-    """The records of `show.table.records`, without shares for a large table, where these take minutes."""
+    """The records of `show.table.records`, without shares for a large table, where these take a while."""
     if model.train_.n <= AT_ONCE:
         return records(model)
     names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,23 +15,30 @@ from ssvgp.tables.columns import MissingLibrary, TableError, shown
 from ssvgp.tables.recipe import Recipe, recipe_from, recipe_record
 
 SUFFIX = ".ssvgp"
-ENTRY = "recipe"  # in the header of a model file
+ENTRY, NOTES = "recipe", "table_notes"  # in the header of a model file
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model, and how the columns of a table become its inputs (None where it was fitted in Python)."""
+    """A model, how the columns of a table become its inputs (None where it was fitted in Python), and what was done."""
 
     model: SSVGPRegressor
     recipe: Recipe | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """Name of what it predicts, where that is known."""
+        return self.recipe.target if self.recipe is not None else ""
 
 
 def save(file: ModelFile, path: Path) -> None:
-    """Write a model with its recipe, which is one more entry in the header of the file."""
+    """Write a model with its recipe and notes, which are two more entries in the header of the file."""
     store.save(file.model, path)
     if file.recipe is not None:
         plain = container.read(path)
-        container.write(path, replace(plain, header={**plain.header, ENTRY: recipe_record(file.recipe)}))
+        more = {ENTRY: recipe_record(file.recipe), NOTES: list(file.notes)}
+        container.write(path, replace(plain, header={**plain.header, **more}))
 
 
 def load(path: Path) -> ModelFile:
@@ -41,8 +47,9 @@ def load(path: Path) -> ModelFile:
         raise TableError(f"{shown(str(path))} is a folder: name a model in it")
     if not path.exists():
         raise TableError(f"no file {shown(str(path))}: `ssvgp fit` writes models")
-    model, record = store.load(path), container.read(path).header.get(ENTRY)
-    return ModelFile(model, None if record is None else _recipe(record, path))
+    model, header = store.load(path), container.read(path).header
+    record, notes = header.get(ENTRY), tuple(str(note) for note in header.get(NOTES, ()))
+    return ModelFile(model, None if record is None else _recipe(record, path), notes)
 
 
 def _recipe(record: Any, path: Path) -> Recipe:
@@ -52,12 +59,15 @@ def _recipe(record: Any, path: Path) -> Recipe:
         raise TableError(f"{shown(str(path))} does not say how its table was read: fit again") from None
 
 
-def report_writer() -> Callable[[SSVGPRegressor, Path], object]:
+def report_writer() -> Callable[[SSVGPRegressor, Path, str, Sequence[str]], object]:
     """What writes the report of a model as one HTML page; asked for before a fit, so that it is not missed after."""
+    from ssvgp.show import report, style  # here, since other commands do without what they load
+
     try:
-        return importlib.import_module("ssvgp.show.report").write_report
-    except ImportError as error:
-        raise MissingLibrary(f"reports need {error.name}: pip install 'ssvgp[plots]'") from None
+        style.library()
+    except ImportError:
+        raise MissingLibrary("reports need matplotlib: pip install 'ssvgp[plots]'") from None
+    return report.write_report
 
 
 def check_output(path: Path | None, *inputs: Path) -> None:

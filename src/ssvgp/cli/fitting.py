@@ -50,10 +50,10 @@ def fit(order: FitOrder, voice: Voice) -> bool:
         notes.append("interrupted: the model holds what was found by then")
     for note in notes[len(prepared.notes) :]:
         voice.note(note)
-    save(ModelFile(model, prepared.recipe), order.model)
+    save(ModelFile(model, prepared.recipe, tuple(notes)), order.model)
     if order.report is not None and write_report is not None:
         voice.step(f"writing {order.report}")
-        write_report(model, order.report)
+        write_report(model, order.report, prepared.recipe.target, notes)
     written = {"model": str(order.model), "report": str(order.report) if order.report else None}
     record = answer_record(model, prepared.recipe.target)
     lines = [*answer_lines(record), "", f"fitted in {duration(seconds)}; model in {order.model}"]

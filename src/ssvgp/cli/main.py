@@ -197,7 +197,8 @@ def report_command(model: Path, output: Path | None, quiet: bool, as_json: bool)
     """Write the report of MODEL, one HTML page."""
     path = output or Path(model.with_suffix(".html").name)
     check_output(path, model)
-    report_writer()(load(model).model, path)
+    write_report, loaded = report_writer(), load(model)
+    write_report(loaded.model, path, loaded.target, loaded.notes)
     record = {"command": "report", "model": str(model), "report": str(path)}
     Voice(quiet, as_json).answer(record, [f"report in {path}"])
 
@@ -208,7 +209,7 @@ def report_command(model: Path, output: Path | None, quiet: bool, as_json: bool)
 def inspect_command(model: Path, quiet: bool, as_json: bool) -> None:
     """Print what MODEL found: selected inputs, their probabilities, how well it predicts."""
     loaded = load(model)
-    record = answer.answer_record(loaded.model, loaded.recipe.target if loaded.recipe else None)
+    record = answer.answer_record(loaded.model, loaded.target or None)
     heading = f"{record['rows']} rows, {record['columns']} inputs, method {record['method']}"
     heading += f", target {record['target']}" if record["target"] else ""
     Voice(quiet, as_json).answer({"command": "inspect", **record}, [heading, *answer.answer_lines(record)])
@@ -219,7 +220,7 @@ def inspect_command(model: Path, quiet: bool, as_json: bool) -> None:
 @how_to_speak
 def demo_command(with_report: bool, quiet: bool, as_json: bool) -> None:
     """Fit a bundled table of a made-up reactor; write ssvgp_demo.csv, .ssvgp and .html here."""
-    voice, name = Voice(quiet, as_json), Path("ssvgp_demo.csv")
+    voice, name = Voice(quiet, as_json), Path.cwd() / "ssvgp_demo.csv"
     report = name.with_suffix(".html") if with_report else None
     try:
         report_writer()

@@ -8,7 +8,7 @@ with c_b the mean of k_* over the rows of block b and k_bb' the mean of the cova
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -178,15 +178,18 @@ def averages_truncated(ensemble: Ensemble, train: Train, blocks: Blocks, m: int,
     return Averages(np.stack(means), np.maximum(np.stack(variances), 0.0))
 
 
-def latent_means_truncated(member: Member, train: Train, blocks: Blocks, m: int) -> np.ndarray:
-    """Mean of f (b, r) at every row of every block, each given its m nearest training rows."""
-    small, rows, table = _compacted(member, train, blocks)
-    return predict_truncated(small, table, rows, m).mean.reshape(blocks.count, blocks.r)
+def latent_means_truncated(member: Member, train: Train, asked: Sequence[Blocks], m: int) -> list[np.ndarray]:
+    """Mean of f (b, r) at every row of each of several blocks, each given its m nearest training rows."""
+    small, rows, table = _compacted(member, train, *asked)
+    means = predict_truncated(small, table, rows, m).mean
+    ends = np.cumsum([blocks.count * blocks.r for blocks in asked])[:-1]
+    return [part.reshape(b.count, b.r) for part, b in zip(np.split(means, ends), asked, strict=True)]
 
 
-def _compacted(member: Member, train: Train, blocks: Blocks) -> tuple[Member, np.ndarray, Train]:
+def _compacted(member: Member, train: Train, *blocks: Blocks) -> tuple[Member, np.ndarray, Train]:
     """Member, rows of all blocks and training rows in the inputs that have a part: the active ones, or all."""
     if member.parameters.background:
-        return member, blocks.rows(np.arange(train.d)), train
+        return member, np.concatenate([one.rows(np.arange(train.d)) for one in blocks]), train
     active = np.ascontiguousarray(train.X[:, member.active])
-    return replace(member, active=np.arange(member.active.size)), blocks.rows(member.active), Train(active, train.y)
+    rows = np.concatenate([one.rows(member.active) for one in blocks])
+    return replace(member, active=np.arange(member.active.size)), rows, Train(active, train.y)

@@ -10,7 +10,7 @@ All variances and covariances are of the latent f; `Prediction` carries the nois
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,9 +98,10 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
     """
     if m >= train.n:
         return joint_posterior(posterior(member, train), X_new)
-    moments = predict_truncated(member, train, X_new, m)
+    ready = prepared(member, train, m, X_new.shape[0])
+    moments = _predict_one(ready, X_new, Work())
     each = min(m, max(1, JOINT_ROWS // max(X_new.shape[0], 1)))
-    common = np.unique(_common(member, train, near(X_new), each))
+    common = np.unique(_common(ready, member, train, near(X_new), each))
     small = Train(train.X[common], train.y[common])
     joint = joint_posterior(posterior(member, small), X_new).covariance
     spread = np.sqrt(np.diagonal(joint))
@@ -110,9 +111,12 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
     return JointMoments(moments.mean, joint)
 
 
-def _common(member: Member, train: Train, X_new: np.ndarray, each: int) -> np.ndarray:
+def _common(ready: Prepared, member: Member, train: Train, X_new: np.ndarray, each: int) -> np.ndarray:
     """Indices of the nearest training rows of every new row, in the table itself: none are averaged."""
-    whole = local_of(member, train, each, X_new.shape[0], condensing=False)
+    if isinstance(ready, Local) and ready.counts is None:  # its search is over the table
+        whole = replace(ready, m=min(each, ready.m))
+    else:
+        whole = local_of(member, train, each, X_new.shape[0], condensing=False)
     return whole.neighbours(X_new[:, whole.columns])
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 
-def require(library: str, what: str) -> Any:
-    """An optional library, or an error that says how to get it."""
+def require(library: str, what: str, extra: str | None = None) -> Any:
+    """An optional library, or an error that says how to get it, by itself or by an extra of ours."""
     try:
         return importlib.import_module(library)
     except ImportError as error:
-        ways = f"pip install {library}, or pip install 'ssvgp[{library}]'"
+        ways = f"pip install {library}, or pip install 'ssvgp[{extra or library}]'"
         raise ImportError(f"{what} needs {library}, which is not installed: {ways}") from error
 
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp.data.curves import BoxCox, Curve, Straight, YeoJohnson
 from ssvgp.data.inputs import Inputs
+from ssvgp.data.relatives import Relative
 from ssvgp.data.target import Target
 from ssvgp.data.view import Columns, needs_whole_table
 from ssvgp.estimator import SSVGPRegressor
@@ -28,6 +29,7 @@ from ssvgp.store.settings import parameters_from, parameters_of
 
 CURVES = {"straight": Straight, "box-cox": BoxCox, "yeo-johnson": YeoJohnson}
 SCALARS = ("scale", "noise", "background", "mean")
+PROFILE = ("v", "inclusion", "theta", "intersection", "kept", "v_weights")  # of the paper's method over v
 
 
 def save(model: SSVGPRegressor, path: str | PathLike[str]) -> None:
@@ -40,6 +42,7 @@ def save(model: SSVGPRegressor, path: str | PathLike[str]) -> None:
         _member_parts(model.ensemble_),
         _table_parts(model.train_, model.ensemble_),
         _target_parts(model._target),
+        _story_parts(model),
     ):
         header |= part_header
         arrays |= part_arrays
@@ -120,6 +123,16 @@ def _target_parts(target: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return {"curve": kind, "constant_target": target.constant}, {"target": np.array(numbers, dtype=float)}
 
 
+def _story_parts(model: SSVGPRegressor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What no prediction needs, but a report does: columns that go together, profiles over v, an interrupted fit."""
+    notes = model.ensemble_.notes
+    pairs = [(one, *other) for one, others in model.relatives_.items() for other in others]
+    arrays = {f"profile_{name}": np.asarray(notes[name]) for name in PROFILE if name in notes}
+    arrays["relatives"] = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    arrays["correlations"] = np.array([pair[2] for pair in pairs], dtype=float)
+    return {"interrupted": bool(notes.get("interrupted"))}, arrays
+
+
 # --- reading ---------------------------------------------------------------------------------------------------
 
 
@@ -132,11 +145,40 @@ def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> SSVGPRegres
     if header["names"] is not None:
         _expect(len(header["names"]) == inputs.d, "as many names as inputs")
         model.feature_names_in_ = np.array(header["names"], dtype=object)
-    notes = {} if header["shares"] is None else {"shares": header["shares"]}
+    notes = _notes(header, arrays, inputs)
+    model.relatives_ = _relatives(arrays, inputs)
     members, weights, pip = _members(header, arrays, inputs), arrays["weights"], arrays["pip"]
     _expect(weights.shape == (len(members),) and pip.shape == inputs.kept.shape, "a weight for each member")
     model._publish(Ensemble(members, weights, pip, notes))
     return model
+
+
+def _notes(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> dict[str, Any]:
+    notes = {} if header["shares"] is None else {"shares": header["shares"]}
+    if header.get("interrupted"):
+        notes["interrupted"] = True
+    if "profile_v" not in arrays:
+        return notes
+    profile = {name: arrays[f"profile_{name}"] for name in PROFILE}
+    shape = (profile["v"].size, inputs.kept.size)
+    _expect(profile["theta"].shape == profile["inclusion"].shape == shape, "a profile of each input over v")
+    _expect(profile["intersection"].shape == profile["v"].shape == shape[:1], "an intersection for each v")
+    profile["kept"] = _whole_numbers(profile["kept"], shape[0], "the numbers of the v that were kept")
+    _expect(profile["v_weights"].shape == profile["kept"].shape, "a weight for each v that was kept")
+    return notes | profile
+
+
+def _relatives(arrays: dict[str, np.ndarray], inputs: Inputs) -> dict[int, tuple[Relative, ...]]:
+    """Columns that go together; files of the first versions have none."""
+    found: dict[int, tuple[Relative, ...]] = {}
+    if "relatives" not in arrays:
+        return found
+    pairs, correlations = arrays["relatives"], arrays["correlations"]
+    _expect(pairs.ndim == 2 and pairs.shape == (correlations.size, 2), "a correlation for each pair of columns")
+    _whole_numbers(pairs.ravel(), inputs.d, "the numbers of columns that go together")
+    for (one, other), value in zip(pairs.tolist(), correlations.tolist(), strict=True):
+        found[one] = (*found.get(one, ()), Relative(other, float(value)))
+    return found
 
 
 def _expect(condition: bool, what: str) -> None:
