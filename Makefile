@@ -38,7 +38,7 @@ test-slow: install
 
 bench:
 	@ls benchmarks/*.py | sed -e 's,^benchmarks/,make bench-,' -e 's,\.py$$,,' \
-	    | grep -v -e __init__ -e bench-runner -e bench-scores
+	    | grep -v -e __init__ -e bench-runner -e bench-scores -e bench-growth_plot
 
 bench-%: install
 	$(BIN)/python -m benchmarks.$* $(ARGS)
