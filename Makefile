@@ -30,7 +30,7 @@ demo: install
 test: install
 	$(BIN)/python -m ruff check $(SOURCES)
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 # Exit code 5 means that no test carries the marker, which is no failure.
 test-slow: install

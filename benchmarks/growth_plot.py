@@ -1,4 +1,4 @@
-"""Draw docs/images/growth.png, the time of a fit against rows and inputs, from the stored results of benchmarks/growth.py.
+"""Draw docs/images/growth.png, time of a fit against rows and inputs, from the stored results of benchmarks/growth.py.
 
     python -m benchmarks.growth_plot            needs matplotlib: pip install 'ssvgp[plots]'
 """
