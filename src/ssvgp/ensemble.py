@@ -26,7 +26,8 @@ QUICK: dict[str, Any] = {"draws": 2, "components": 1, "polish_blocks": 1, "most_
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 DENSE_CANDIDATES = 2000  # rows among which it seeks neighbours
 ENOUGH_ROWS = 150  # with fewer, steps are so short that threads would only wait for each other
-MOST_ON_BLOCKS = 3  # sets whose neighbours are tried on blocks
+MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
+LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 BEATEN = 4.0  # times the reach below the best: a fit that will clearly end there is given up on its way
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
@@ -112,7 +113,13 @@ def _phase(ledgers: list[Ledger], name: str) -> Iterator[None]:
 def _for_blocks(settings: AutoSettings) -> AutoSettings:
     """A narrower search: on all rows the differences seen on blocks would be many times as large."""
     search = settings.search
-    narrow = replace(search, reach=0.5 * search.reach, slack=0.5 * search.slack, most_expanded=MOST_ON_BLOCKS)
+    narrow = replace(
+        search,
+        reach=0.5 * search.reach,
+        slack=0.5 * search.slack,
+        most_expanded=MOST_ON_BLOCKS,
+        largest_beside=min(search.largest_beside, LARGEST_BESIDE),
+    )
     return replace(settings, search=narrow)
 
 

@@ -194,6 +194,7 @@ class SearchSettings:
     cheap_rows: int = 150  # up to this many rows fits cost so little that idle additions are fitted too
     most_pair_inputs: int = 3000
     largest: int = 60
+    largest_beside: int = 60  # the same for a set with a background, which carries what is left
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import designs
+from ssvgp.gp.background import gram
 from ssvgp.gp.compose import kernel_named
 from ssvgp.propose.ledger import Ledger, add
 from ssvgp.propose.screen import Scores
@@ -56,6 +57,18 @@ def test_growth_stops_at_the_largest_size() -> None:
     found = grow(ledger, empty_fit(ledger), replace(SETTINGS, largest=1))
     assert 1 <= found.candidate.size <= 4  # one step, which may add several
     assert grow(ledger, found, replace(SETTINGS, largest=1)) is found
+
+
+def test_growth_beside_a_background_has_a_limit_of_its_own() -> None:
+    ledger = book(*additive())
+    first = ledger.problem.blocks[0]
+    dense = replace(first, grams={"linear": gram("linear", first.X, first.X)})
+    ledger = Ledger(replace(ledger.problem, blocks=(dense,)))
+    few = replace(SETTINGS, largest_beside=1)
+    found = grow(ledger, empty_fit(ledger, "linear"), few)
+    assert found.candidate.background == "linear"
+    assert 1 <= found.candidate.size < 3  # inputs come several at a time, so that it may be passed once
+    assert grow(ledger, empty_fit(ledger, "linear"), SETTINGS).candidate.size >= 3
 
 
 def test_growth_never_lowers_the_evidence() -> None:

@@ -57,7 +57,7 @@ def rank(scores: Scores, candidate: Candidate) -> tuple[np.ndarray, np.ndarray]:
 def grow(ledger: Ledger, start: Fit, settings: SearchSettings) -> Fit:
     """Add inputs, several at a time while many look strong, then one at a time, then in pairs, while evidence rises."""
     current = start
-    while current.candidate.size < settings.largest:
+    while current.candidate.size < (settings.largest_beside if current.candidate.background else settings.largest):
         scores, at = look(ledger, current)
         better = (
             _add_many(ledger, current, scores, settings)
