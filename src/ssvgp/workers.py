@@ -6,12 +6,15 @@ position, never by time of arrival: they do not depend on the number of threads.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 
 class Workers:
@@ -53,6 +56,16 @@ class Workers:
 
 
 SERIAL = Workers(1)
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Pin BLAS to one thread: faster on small matrices, and rounding does not depend on their number."""
+    return _controller().limit(limits=1, user_api="blas")
 
 
 def keep_freed_memory() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from joblib import Parallel, delayed
+from ssvgp.workers import Workers
 
 BATCH_BYTES = 2**26  # of one batch
 SORTED = 2**24
@@ -49,4 +49,5 @@ class Work:
         batches = list(pieces(count, step))
         if threads <= 1 or len(batches) < 2:
             return [function(at) for at in batches]
-        return Parallel(n_jobs=threads, prefer="threads")(delayed(function)(at) for at in batches)
+        with Workers(threads) as workers:
+            return workers.map(function, [(at,) for at in batches])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cython_lapack, lapack
@@ -54,10 +53,6 @@ ZERO = ctypes.c_double(0.0)
 
 def _by_wrapper(matrix: np.ndarray) -> bool:
     return ADDRESSES is None or matrix.shape[0] <= SMALL
-
-
-def _integers(*values: int) -> list[Any]:
-    return [ctypes.byref(ctypes.c_int(value)) for value in values]
 
 
 def cholesky(work: np.ndarray) -> int:
@@ -115,10 +110,7 @@ def solve_both(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
     if _by_wrapper(lower):
         x, info = lapack.dpotrs(lower, b, lower=1)
         return x, int(info)
-    x, info = np.array(b, dtype=float, order="F", copy=True), ctypes.c_int(0)
-    n, t = _integers(lower.shape[0], 1 if b.ndim == 1 else b.shape[1])
-    _POTRS(LOWER, n, t, lower.ctypes.data, n, x.ctypes.data, n, ctypes.byref(info))
-    return x, info.value
+    return _solved(_POTRS, (LOWER,), lower, b)
 
 
 def solve_lower(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
@@ -126,7 +118,14 @@ def solve_lower(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
     if _by_wrapper(lower):
         x, info = lapack.dtrtrs(lower, b, lower=1)
         return x, int(info)
+    return _solved(_TRTRS, (LOWER, PLAIN, PLAIN), lower, b)
+
+
+def _solved(
+    routine: Callable[..., None], how: tuple[bytes, ...], lower: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, int]:
+    """What a routine makes of a copy of b (n,) or (n, t), and its info."""
     x, info = np.array(b, dtype=float, order="F", copy=True), ctypes.c_int(0)
-    n, t = _integers(lower.shape[0], 1 if b.ndim == 1 else b.shape[1])
-    _TRTRS(LOWER, PLAIN, PLAIN, n, t, lower.ctypes.data, n, x.ctypes.data, n, ctypes.byref(info))
+    n, t = (ctypes.byref(ctypes.c_int(size)) for size in (lower.shape[0], 1 if b.ndim == 1 else b.shape[1]))
+    routine(*how, n, t, lower.ctypes.data, n, x.ctypes.data, n, ctypes.byref(info))
     return x, info.value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from ssvgp.gp.kernels import Kernel
@@ -15,6 +14,7 @@ from ssvgp.propose.descent import adam_start
 from ssvgp.propose.meanfield import MeanField
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import PaperSettings, Train
+from ssvgp.workers import Workers
 
 LEAST_NOISE = 1e-12
 
@@ -49,13 +49,13 @@ def grid(
     """
     family = family_of(settings)
     first, *children = rng.spawn(1 + len(settings.v))
-    with threadpool_limits(limits=1):
+    with threadpool_limits(limits=1), Workers(n_jobs) as workers:
         start = _first_round(train, kernel, family, settings, first) if settings.shared_first_round else None
-        jobs = (
-            delayed(acavi.run)(train, kernel, family, prior_at(settings, v), settings, child, callback, start)
+        tasks = [
+            (train, kernel, family, prior_at(settings, v), settings, child, callback, start)
             for v, child in zip(settings.v, children, strict=True)
-        )
-        return tuple(Parallel(n_jobs=n_jobs, prefer="threads")(jobs))
+        ]
+        return tuple(workers.map(acavi.run, tasks))
 
 
 def _first_round(
