@@ -244,3 +244,14 @@ def test_an_interrupted_search_answers_with_what_it_has() -> None:
         model = SSVGPRegressor(random_state=0, callback=interrupt).fit(X, y)
     assert list(model.get_support(indices=True)) == [0, 4]
     assert model.score(X, y) > 0.9
+
+
+CASES = [(1000, 100, False), (300, 100, True), (5000, 60, False), (5000, 70, True)]
+
+
+@pytest.mark.parametrize(("n", "d", "looked_at"), CASES)
+def test_backgrounds_are_looked_at_where_inputs_are_many_for_the_rows_seen_together(
+    n: int, d: int, looked_at: bool
+) -> None:
+    train = Train(np.zeros((n, d)), np.zeros(n))
+    assert bool(ensemble_module._kinds(train, SETTINGS)) == looked_at

@@ -150,7 +150,8 @@ def _problem(
 
 def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
     """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
-    if train.d <= settings.background_from * min(train.n, max(settings.block_rows, settings.exact_rows // 8)):
+    together = train.n if train.n <= settings.exact_rows else settings.block_rows
+    if train.d <= settings.background_from * together:
         return ()
     alike = train.units is None or np.ptp(train.units) < ALIKE * train.units.max()
     return tuple(kind for kind in settings.backgrounds if not (alike and kind == "unscaled"))  # the same as linear

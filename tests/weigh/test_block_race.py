@@ -36,7 +36,7 @@ def test_a_clear_winner_ends_the_race_at_once() -> None:
 def test_more_blocks_are_drawn_only_for_those_still_running() -> None:
     found, asked = run(scores([0.0, 40.0, 0.1], blocks=25))
     assert found.blocks == 25
-    assert found.running.tolist() == [True, False, True] or found.running[0]
+    assert found.running.tolist() == [True, False, True]
     assert sum(member == 1 for member, _ in asked) <= 4
     assert sum(member == 0 for member, _ in asked) == 25
 
