@@ -1,0 +1,46 @@
+"""All rivals by name. A rival's library is imported when it is made, never before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from ssvgp.peers.contract import MissingPeer, Peer
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a rival lives (`module`, `name`), with which settings, and which `libraries` it needs to import."""
+
+    module: str
+    name: str
+    settings: dict[str, object]
+    libraries: tuple[str, ...] = ()
+
+
+PEERS: dict[str, Entry] = {}
+
+
+def make(name: str, **settings: object) -> Peer:
+    """The rival of that name with its standard settings, any of which can be replaced."""
+    if name not in PEERS:
+        raise ValueError(f"no rival is called {name!r}; there are {', '.join(sorted(PEERS))}")
+    entry = PEERS[name]
+    missing = [library for library in entry.libraries if not _importable(library)]
+    if missing:
+        raise MissingPeer(f"{name} needs {', '.join(missing)}: pip install 'ssvgp[peers]'")
+    kind = getattr(import_module(f"ssvgp.peers.{entry.module}"), entry.name)
+    return kind(**(entry.settings | settings))
+
+
+def available() -> list[str]:
+    """The names of the rivals whose libraries are installed."""
+    return [name for name, entry in PEERS.items() if all(map(_importable, entry.libraries))]
+
+
+def _importable(library: str) -> bool:
+    try:
+        import_module(library)
+    except ImportError:
+        return False
+    return True
