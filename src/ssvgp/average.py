@@ -84,7 +84,7 @@ def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[En
         count = round(settings.draws * plenty * (1.0 if cheap or weight > SMALL else 0.5))
         weak = cheap and open_question
         # the draws mend a rough curvature: for a lesser set they need not start from the exact one
-        exact = with_curvature(entry.problem, entry.fit) if cheap or weight > SMALL or rank == 0 else entry.fit
+        exact = with_curvature(entry.problem, entry.fit) if cheap or rank == 0 else entry.fit
         modes = [exact]
         if weak and exact.candidate.size:
             modes = all_modes(entry.problem, exact, _starts_below(entry, out))

@@ -16,10 +16,10 @@ from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
-from ssvgp.propose.ledger import Ledger, thinned
+from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow, prune
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit
+from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem
 from ssvgp.workers import Workers, keep_freed_memory
 
 QUICK: dict[str, Any] = {"draws": 2, "components": 1, "polish_blocks": 1, "most_polish_blocks": 1, "polish_rows": 250}
@@ -96,6 +96,8 @@ def _search(
                 _search_background(ledgers[0], settings)
     first = ledgers[0]
     with _phase(ledgers, "kernels"):
+        if len(kernels) > 1 and _has_part(first, settings):
+            first.part(settings.first_rows).carry(first.best())  # once, before several threads ask for it
         ledgers += first.problem.workers.map(_judge_by, [(kernel, first, settings) for kernel in kernels[1:]])
 
 
@@ -133,7 +135,7 @@ def _search_neighbours(
             _add_background(ledgers[0], settings)
         grow(ledgers[0], ledgers[0].best(), settings.search)
         ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks, rng)
-        grow(ledgers[0], prune(ledgers[0], ledgers[0].best(), settings.search), settings.search)
+        grow(ledgers[0], prune(ledgers[0], ledgers[0].best()), settings.search)
         explore(ledgers[0], settings.search)
 
 
@@ -176,7 +178,7 @@ def _search_sparse(ledgers: list[Ledger], train: Train, settings: AutoSettings, 
             settings.dense_slack,
         )
         for start in starts:
-            found = prune(ledger, start, settings.search)
+            found = prune(ledger, start)
             if found is ledger.best():  # lesser sets within reach are left to the moves below
                 grow(ledger, found, settings.search)
 
@@ -185,13 +187,18 @@ def _first_look(ledger: Ledger, settings: AutoSettings) -> Fit:
     """Where growth on all rows begins: at what growth on a part of the rows has found, where that is much cheaper."""
     empty, problem = empty_fit(ledger), ledger.problem
     rows = max(settings.first_rows, problem.n // 4)
-    if len(problem.blocks) > 1 or problem.n < 2 * settings.first_rows:
+    if not _has_part(ledger, settings):
         return empty
-    part = Ledger(thinned(problem, rows))
+    part = ledger.part(rows)
     found = grow(part, empty_fit(part), replace(settings.search, pair_width=0))  # pairs are left to all rows
     if found.candidate.size == 0:
         return empty
-    return max(empty, prune(ledger, _refit(ledger, found), settings.search), key=lambda f: f.log_evidence)
+    return max(empty, prune(ledger, ledger.carry(found)), key=lambda f: f.log_evidence)
+
+
+def _has_part(ledger: Ledger, settings: AutoSettings) -> bool:
+    """Whether a part of the rows is worth a first look: one block, of which the part is a half or less."""
+    return len(ledger.problem.blocks) == 1 and ledger.problem.n >= 2 * settings.first_rows
 
 
 def _dense_settings(train: Train, settings: AutoSettings) -> PaperSettings:
@@ -211,30 +218,37 @@ def _search_background(ledger: Ledger, settings: AutoSettings) -> None:
 
 def _add_background(ledger: Ledger, settings: AutoSettings) -> None:
     """Backgrounds beside the best set and alone, with growth from there and elimination where they compete."""
-    kinds = tuple(ledger.problem.blocks[0].grams)
     best = ledger.best()
-    ledger.visit_all(ledger.probe_all(best, [Candidate(best.candidate.active, kind) for kind in kinds]))
+    beside, alone = _backgrounds_that_compete(ledger, best, settings)
+    ledger.visit_all(ledger.probe_all(best, [Candidate(best.candidate.active, kind) for kind in beside]))
     bar = ledger.best(False).log_evidence - BEATEN * settings.search.reach
-    kinds = _backgrounds_that_compete(ledger, best, settings)
-    empties = ledger.problem.workers.map(empty_fit, [(ledger, kind, bar) for kind in kinds])
+    empties = ledger.problem.workers.map(empty_fit, [(ledger, kind, bar) for kind in alone])
     for found in empties:  # in their order, whoever came first
         ledger.fits[found.candidate] = ledger.fits.pop(found.candidate)
-    alone = max(empties, key=lambda f: f.log_evidence, default=None)
-    if alone is not None and alone.log_evidence > bar:
-        grow(ledger, alone, settings.search)
+    start = max(empties, key=lambda f: f.log_evidence, default=None)
+    if start is not None and start.log_evidence > bar:
+        grow(ledger, start, settings.search)
+    if not beside and not alone:
+        return
     top = ledger.best(True)
     if top.log_evidence > ledger.best().log_evidence - settings.search.reach:
-        prune(ledger, top, settings.search)
+        prune(ledger, top)
 
 
-def _backgrounds_that_compete(ledger: Ledger, best: Fit, settings: AutoSettings) -> tuple[str, ...]:
-    """The kinds that alone are not clearly beaten by the best set, as far as a part of the rows can tell."""
+def _backgrounds_that_compete(
+    ledger: Ledger, best: Fit, settings: AutoSettings
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The kinds that beside the best set, and alone, are not clearly beaten by it, as far as a part can tell."""
     kinds = tuple(ledger.problem.blocks[0].grams)
     if ledger.problem.n < 2 * settings.first_rows:
-        return kinds
-    part = Ledger(thinned(ledger.problem, settings.first_rows))
-    bar = _refit(part, best).log_evidence - BEATEN * settings.search.reach
-    return tuple(kind for kind in kinds if empty_fit(part, kind, bar).log_evidence > bar)
+        return kinds, kinds
+    part = ledger.part(settings.first_rows)
+    own = part.carry(best)
+    looks = part.visit_all(part.probe_all(own, [Candidate(best.candidate.active, kind) for kind in kinds]))
+    near = {look.candidate.background for look in looks if look.log_evidence > own.log_evidence - settings.search.slack}
+    bar = own.log_evidence - BEATEN * settings.search.reach
+    alone = tuple(kind for kind in kinds if empty_fit(part, kind, bar).log_evidence > bar)
+    return tuple(kind for kind in kinds if kind in near), alone
 
 
 def _localise(
@@ -246,15 +260,8 @@ def _localise(
     local = Ledger(replace(ledger.problem, blocks=blocks), reporter=ledger.reporter)
     empty_fit(local)
     for found in ledger.within(settings.search.reach)[:2]:
-        _refit(local, found)
+        local.carry(found)
     return local
-
-
-def _refit(ledger: Ledger, found: Fit, bar: float = -np.inf) -> Fit:
-    """A fit of another problem carried over: same set, started at its mode."""
-    refitted = fit(ledger.problem, found.candidate, found.summit.z, found.summit.inverse_hessian, bar=bar)
-    ledger.fits[found.candidate] = refitted
-    return refitted
 
 
 def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
@@ -264,10 +271,10 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
         return other
     bar = ledger.best().log_evidence - BEATEN * settings.search.reach
     for found in ledger.within(0.5 * settings.search.reach)[:3]:
-        _refit(other, found, bar)
+        other.carry(found, bar)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
         if len(other.problem.blocks) > 1:
-            grow(other, prune(other, other.best(), settings.search), settings.search)
+            grow(other, prune(other, other.best()), settings.search)
         else:
             explore(other, settings.search)
     return other
@@ -275,11 +282,11 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
 
 def _beaten_on_a_part(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> bool:
     """Whether a part of the rows is enough to see that the best set is better off under the kernel it has."""
-    if len(ledger.problem.blocks) > 1 or ledger.problem.n < 2 * settings.first_rows:
+    if not _has_part(ledger, settings):
         return False
-    part, best = Ledger(thinned(ledger.problem, settings.first_rows)), ledger.best()
-    bar = _refit(part, best).log_evidence - 0.5 * BEATEN * settings.search.reach
-    return _refit(part.under(kernel), best, bar).log_evidence < bar
+    part, best = ledger.part(settings.first_rows), ledger.best()
+    bar = part.carry(best).log_evidence - 0.5 * BEATEN * settings.search.reach
+    return part.under(kernel).carry(best, bar).log_evidence < bar
 
 
 def nothing_to_select(train: Train, noise: float) -> Ensemble:

@@ -132,7 +132,7 @@ def test_a_look_scores_strong_inputs_first() -> None:
 def test_pruning_drops_noise_and_keeps_the_truth() -> None:
     ledger = book(*additive())
     crowded = ledger.visit(empty_fit(ledger), Candidate((0, 1, 2, 5, 7, 11, 14, 19)))
-    found = prune(ledger, crowded, SETTINGS)
+    found = prune(ledger, crowded)
     assert found.candidate.active == (2, 7, 11)
     assert found.log_evidence > crowded.log_evidence + 5.0
 
@@ -140,14 +140,14 @@ def test_pruning_drops_noise_and_keeps_the_truth() -> None:
 def test_pruning_leaves_a_good_set_alone() -> None:
     ledger = book(*additive())
     good = ledger.visit(empty_fit(ledger), Candidate((2, 7, 11)))
-    assert prune(ledger, good, SETTINGS) is good
+    assert prune(ledger, good) is good
 
 
 def test_pruning_noise_leads_to_nothing() -> None:
     draw = designs.noise(1, n=80, d=12)
     ledger = book(draw.X, draw.y)
     start = ledger.visit(empty_fit(ledger), Candidate((0, 3, 5)))
-    smaller = prune(ledger, start, SETTINGS)
+    smaller = prune(ledger, start)
     assert smaller.candidate.size < 2
     assert ledger.best().candidate.size == 0
 
@@ -210,4 +210,4 @@ def test_pruning_moves_to_a_better_set_that_was_visited_before() -> None:
     start = empty_fit(ledger)
     large, true = ledger.visit(start, Candidate((0, 2, 7, 11))), ledger.visit(start, Candidate((2, 7, 11)))
     assert true.log_evidence > large.log_evidence
-    assert prune(ledger, large, SETTINGS) is true
+    assert prune(ledger, large) is true

@@ -47,31 +47,32 @@ class Peer(ABC):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on X (n, d) and y (n,)."""
-        X, y = check_X_y(X, y, dtype=float, y_numeric=True, ensure_min_samples=2)
-        self._centre, scale = X.mean(axis=0), X.std(axis=0)
+        rows, targets = check_X_y(X, y, dtype=float, y_numeric=True, ensure_min_samples=2)
+        self._centre, scale = rows.mean(axis=0), rows.std(axis=0)
         # A column whose spread is lost in rounding holds nothing to learn from.
         self._kept = scale > 1e-12 * np.maximum(np.abs(self._centre), 1.0)
         if not self._kept.any():
             raise ValueError("every column of X is constant: there is nothing to learn from")
         self._scale = np.where(self._kept, scale, 1.0)
-        self._middle, self._spread = float(y.mean()), float(y.std()) or 1.0
+        self._middle, self._spread = float(targets.mean()), float(targets.std()) or 1.0
         self.notes = {}
         start = time.perf_counter()
-        self._fit(self._standardised(X), (y - self._middle) / self._spread)
+        self._fit(self._standardised(rows), (targets - self._middle) / self._spread)
         self.seconds = time.perf_counter() - start
         return self
 
     def predict(self, X: ArrayLike) -> Forecast:
         """Mean and variance of new targets at the rows of X (t, d)."""
-        X = check_array(self._fitted(X), dtype=float)
-        if X.shape[1] != self._kept.size:
-            raise ValueError(f"X has {X.shape[1]} columns, the fit had {self._kept.size}")
-        mean, variance = self._predict(self._standardised(X))
+        self._check_fitted()
+        rows = check_array(X, dtype=float)
+        if rows.shape[1] != self._kept.size:
+            raise ValueError(f"X has {rows.shape[1]} columns, the fit had {self._kept.size}")
+        mean, variance = self._predict(self._standardised(rows))
         return Forecast(self._middle + self._spread * mean, self._spread**2 * np.maximum(variance, 1e-12))
 
     def relevance(self) -> Relevance:
         """The method's own ranking and selection of all d inputs; constant columns score 0."""
-        self._fitted(None)
+        self._check_fitted()
         inner = self._relevance()
         scores, selected = np.zeros(self._kept.size), np.zeros(self._kept.size, dtype=bool)
         scores[self._kept], selected[self._kept] = inner.scores, inner.selected
@@ -92,7 +93,6 @@ class Peer(ABC):
     def _standardised(self, X: np.ndarray) -> np.ndarray:
         return (X[:, self._kept] - self._centre[self._kept]) / self._scale[self._kept]
 
-    def _fitted(self, X: ArrayLike | None) -> ArrayLike | None:
+    def _check_fitted(self) -> None:
         if not hasattr(self, "_kept"):
             raise RuntimeError(f"{type(self).__name__} is not fitted yet: call fit first")
-        return X

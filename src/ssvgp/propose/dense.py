@@ -13,7 +13,8 @@ import numpy as np
 
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose import acavi
-from ssvgp.propose.ledger import BOLD_VARIANCE, Ledger, thinned
+from ssvgp.propose.ledger import BOLD_VARIANCE, Ledger
+from ssvgp.propose.search import prune
 from ssvgp.propose.spike_slab import SpikeSlab
 from ssvgp.records import PaperSettings, Train
 from ssvgp.weigh.evidence import Candidate, Fit, fit
@@ -36,20 +37,30 @@ def dense_starts(
 ) -> list[Fit]:
     """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows.
 
-    Cuts that fall `slack` nats behind the best set so far, on the same rows, are not pursued.
+    Cuts that fall `slack` nats behind the best set so far, on the same rows, are not pursued, nor those that only add
+    to it what these rows do not want.
     """
-    part = thinned(ledger.problem, rows)
-    best = ledger.best()
-    bar = fit(part, best.candidate, best.summit.z, best.summit.inverse_hessian, 0.2).log_evidence - slack
+    part, best = ledger.part(rows), ledger.best()
+    bar = part.carry(best).log_evidence - slack
     cuts = [Candidate(tuple(sorted(int(j) for j in order[:size]))) for size in sizes if size <= order.size]
     starts = [_start(theta[list(cut.active)], ledger) for cut in cuts]
-    tasks = [(part, c, z, np.diag(np.full(z.size, BOLD_VARIANCE)), 0.2, bar) for c, z in zip(cuts, starts, strict=True)]
+    curvatures = [np.diag(np.full(z.size, BOLD_VARIANCE)) for z in starts]
+    tasks = [(part.problem, *one, 0.2, bar) for one in zip(cuts, starts, curvatures, strict=True)]
     trials = [trial for trial in ledger.problem.workers.map(fit, tasks) if trial.log_evidence > bar]
     leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
+    if part.problem.n < ledger.problem.n:
+        leaders = [trial for trial in leaders if not _leads_back(part, trial, best)]
     new = [trial for trial in leaders if trial.candidate not in ledger.fits]
     again = [(ledger.problem, trial.candidate, trial.summit.z, trial.summit.inverse_hessian) for trial in new]
     ledger.fits |= {found.candidate: found for found in ledger.problem.workers.map(fit, again)}
     return [ledger.fits[trial.candidate] for trial in leaders]
+
+
+def _leads_back(part: Ledger, trial: Fit, best: Fit) -> bool:
+    """Whether a cut is the best set so far and others that elimination on a part of the rows lets go again."""
+    if not set(best.candidate.active) < set(trial.candidate.active):
+        return False
+    return prune(part, trial).candidate == best.candidate
 
 
 def _start(theta: np.ndarray, ledger: Ledger) -> np.ndarray:

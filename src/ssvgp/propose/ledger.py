@@ -145,12 +145,26 @@ class Ledger:
     paired: set[Candidate] = field(default_factory=set)
     shapes: list[np.ndarray] = field(default_factory=list)
     probes: dict[tuple[Candidate, Candidate], Probe] = field(default_factory=dict)  # by parent and candidate
+    parts: dict[int, Ledger] = field(default_factory=dict)  # first looks on a part of the rows, by their number
     looked: tuple[Any, ...] | None = None  # the last fit that was screened, and what was seen
     reporter: Reporter | None = None
 
     def under(self, kernel: Kernel) -> Ledger:
         """An empty book of the same data under another kernel."""
         return Ledger(replace(self.problem, kernel=kernel), shapes=self.shapes, reporter=self.reporter)
+
+    def part(self, rows: int) -> Ledger:
+        """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
+        if rows not in self.parts:
+            self.parts[rows] = Ledger(thinned(self.problem, rows))
+        return self.parts[rows]
+
+    def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
+        """A fit of another problem carried over, started at its mode, unless the set is in the book already."""
+        if found.candidate not in self.fits:
+            start, curvature = found.summit.z, found.summit.inverse_hessian
+            self.fits[found.candidate] = fit(self.problem, found.candidate, start, curvature, bar=bar)
+        return self.fits[found.candidate]
 
     def shapes_of(self, blocks: Sequence[Block]) -> list[np.ndarray] | None:
         """The shapes (3, m, d) of the first blocks, worked out once, or None where they would fill the memory."""

@@ -60,7 +60,7 @@ def grow(ledger: Ledger, start: Fit, settings: SearchSettings) -> Fit:
     while current.candidate.size < (settings.largest_beside if current.candidate.background else settings.largest):
         scores, at = look(ledger, current)
         better = (
-            _add_many(ledger, current, scores, settings)
+            _add_many(ledger, current, scores)
             or _add_one(ledger, current, scores, settings)
             or _add_pair(ledger, current, scores, at, settings)
         )
@@ -70,7 +70,7 @@ def grow(ledger: Ledger, start: Fit, settings: SearchSettings) -> Fit:
     return current
 
 
-def _add_many(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSettings) -> Fit | None:
+def _add_many(ledger: Ledger, current: Fit, scores: Scores) -> Fit | None:
     """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle."""
     order, strength = rank(scores, current.candidate)
     bar = np.log(ledger.problem.d) + 2.0
@@ -78,7 +78,7 @@ def _add_many(ledger: Ledger, current: Fit, scores: Scores, settings: SearchSett
     if len(strong) < 2:
         return None
     found = ledger.visit(current, add(current.candidate, strong))
-    found = prune(ledger, found, settings)
+    found = prune(ledger, found)
     return found if found.log_evidence > current.log_evidence else None
 
 
@@ -123,7 +123,7 @@ def _drops(candidate: Candidate) -> list[Candidate]:
     return [drop(candidate, [j]) for j in candidate.active]
 
 
-def prune(ledger: Ledger, found: Fit, settings: SearchSettings) -> Fit:
+def prune(ledger: Ledger, found: Fit) -> Fit:
     """Backward elimination: drop together all inputs whose loss costs less than they do, while evidence rises."""
     while found.candidate.size:
         known = [ledger.fits[c] for c in _drops(found.candidate) if c in ledger.fits]
