@@ -149,6 +149,18 @@ def test_many_tiny_effects_are_carried_by_the_background_and_not_by_sets() -> No
     assert found.notes["shares"]["background"] > found.notes["shares"]["sparse"]
 
 
+def test_backgrounds_hopeless_on_a_part_of_the_rows_do_not_meet_all_and_others_do() -> None:
+    sparse = run(waves(320, 90))
+    assert sparse.notes["background"] == 0.0
+    assert all(not candidate.background for candidate, *_ in sparse.notes["sets"])
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((320, 200))
+    y = np.sin(2 * X[:, 0]) + X @ rng.standard_normal(200) / np.sqrt(200) + 0.3 * rng.standard_normal(320)
+    both = run(train_of(X, y))
+    assert both.notes["background"] > 0.9
+    assert both.pip[0] > 0.9
+
+
 @pytest.mark.parametrize(
     ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
 )

@@ -1,4 +1,4 @@
-"""Every rival keeps the one contract: fit, predict mean and variance, rank and select, seconds, same seed same answer."""
+"""Every rival keeps the one contract: predict mean and variance, rank and select, same seed same answer."""
 
 from __future__ import annotations
 

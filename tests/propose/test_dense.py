@@ -71,3 +71,19 @@ def test_cuts_far_below_the_best_set_are_not_pursued(train: Train, ranking: tupl
     backwards = order[::-1].copy()
     assert dense_starts(ledger, backwards, theta, (2, 4), rows=200, keep=2, slack=15.0) == []
     assert ledger.best() is good
+
+
+def test_a_cut_that_only_adds_idle_inputs_to_the_best_set_is_seen_through_on_a_part(
+    train: Train, ranking: tuple[np.ndarray, np.ndarray]
+) -> None:
+    order, theta = ranking
+    ledger = book(train)
+    empty_fit(ledger)
+    dense_starts(ledger, order, theta, (3,), rows=200, keep=1, slack=15.0)
+    known = set(ledger.fits)
+    assert dense_starts(ledger, order, theta, (5,), rows=100, keep=2, slack=15.0) == []
+    assert set(ledger.fits) == known  # not one fit on all rows
+    # without a true input in the best set the same cut is worth a start
+    poor = book(train)
+    poor.visit(empty_fit(poor), Candidate(TRUE[:2]))
+    assert [s.candidate.size for s in dense_starts(poor, order, theta, (5,), rows=100, keep=2, slack=15.0)] == [5]

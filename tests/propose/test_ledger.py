@@ -216,6 +216,16 @@ def test_thinning_keeps_rows_targets_and_backgrounds_together(case: Problem) -> 
     assert thinned(case, 1000).blocks[0] is whole
 
 
+def test_a_part_of_the_rows_is_one_book_that_remembers(case: Problem, parent: Fit) -> None:
+    ledger = Ledger(case)
+    part = ledger.part(25)
+    carried = part.carry(parent)
+    assert part.problem.n == 25
+    assert carried.candidate == parent.candidate and carried.log_evidence != parent.log_evidence
+    assert ledger.part(25) is part and part.carry(parent) is carried
+    assert ledger.part(30) is not part
+
+
 def test_adding_and_dropping_keep_sets_sorted_and_backgrounds() -> None:
     assert add(Candidate((2, 5), "linear"), np.array([3, 2])) == Candidate((2, 3, 5), "linear")
     assert drop(Candidate((2, 3, 5), "smooth"), [3, 9]) == Candidate((2, 5), "smooth")

@@ -13,6 +13,7 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.screen import Scores, screen
 from ssvgp.records import Prior
+from ssvgp.weigh import excluded as module
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_set_prior, mode, states, with_curvature
 from ssvgp.weigh.excluded import FEW, THETAS, bayes_factors, correction, log_bayes_factors, measured, slab_cells
 
@@ -179,3 +180,26 @@ def test_the_formula_survives_costs_that_are_negative_or_nothing() -> None:
     gain, cost = np.array([5.0, 0.0, 1e4, -3.0]), np.array([-1.0, 0.0, 1.0, -4.0])
     assert np.isfinite(log_bayes_factors(gain, cost, Prior())).all()
     assert log_bayes_factors(np.zeros(1), np.zeros(1), Prior()) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_strengths_beyond_the_hopeless_ones_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(200)  # with so little noise idle inputs soon hurt
+    case = Problem((Block(X, y),), kernel_named("se"), Prior().for_data(200, 4))
+    found = fitted(case, (0, 1))
+    asked: list[int] = []
+    plain = module.stack_values
+    monkeypatch.setattr(module, "stack_values", lambda *a: asked.append(len(a[3])) or plain(*a))
+    few = measured(case, found, 3, np.ones(1), base(case, found))
+    assert sum(asked) == module.MIDDLING
+    monkeypatch.setattr(module, "HOPELESS", np.inf)
+    every = measured(case, found, 3, np.ones(1), base(case, found))
+    assert sum(asked) == module.MIDDLING + THETAS.size
+    assert few == pytest.approx(every, abs=1e-6)
+    # an input that matters is tried at every strength
+    asked.clear()
+    monkeypatch.setattr(module, "HOPELESS", 15.0)
+    lone = fitted(case, (1,))
+    measured(case, lone, 0, np.ones(1), base(case, lone))
+    assert sum(asked) == THETAS.size
