@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ssvgp.average import average
 from ssvgp.blocks import block_of, local_rows, random_rows
-from ssvgp.gp.background import gram
+from ssvgp.gp.background import gram, repetition
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
@@ -54,7 +54,7 @@ def auto_ensemble(
     with threadpool_limits(limits=1), Workers(threads) as workers:
         keep_freed_memory()
         blocking, walking, drawing = rng.spawn(3)
-        prior = prior.for_data(train.n, train.d)
+        prior = prior.for_data(train.n, train.d, _repetition(train, settings))
         problem = _problem(train, kernels[0], prior, settings, blocking)
         reporter = Reporter(callback, LARGE_SHARES if train.n > settings.exact_rows else SHARES)
         ledgers = [Ledger(replace(problem, workers=workers), reporter=reporter)]
@@ -157,6 +157,14 @@ def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
         return ()
     alike = train.units is None or np.ptp(train.units) < ALIKE * train.units.max()
     return tuple(kind for kind in settings.backgrounds if not (alike and kind == "unscaled"))  # the same as linear
+
+
+def _repetition(train: Train, settings: AutoSettings) -> float:
+    """How many times over the columns say the same, as a few rows show it; asked for the sake of backgrounds alone."""
+    if not _kinds(train, settings):
+        return 1.0
+    rows = np.random.default_rng(0).choice(train.n, min(train.n, settings.block_rows), replace=False)
+    return repetition(block_of(train, np.sort(rows)).X)
 
 
 def _search_sparse(ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> None:

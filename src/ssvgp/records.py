@@ -111,15 +111,17 @@ class Prior:
     with_background: float = 0.5
     mean: float = 1.0
 
-    def for_data(self, n: int, d: int) -> Prior:
+    def for_data(self, n: int, d: int, repetition: float = 1.0) -> Prior:
         """The prior with what depends on the number of rows and inputs filled in.
 
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
+        Where columns repeat each other, `repetition` times over (gp/background.py), what matters may lie in small
+        differences between them, and effects may be much larger.
         """
         scales = self.slab_scales
         if scales == SLAB_SCALES and n > MANY_ROWS:
             scales = (*scales, ROUGH_SCALE)
-        background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0)
+        background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0 + float(np.log(repetition)))
         b = max(1.0, 0.1 * d**1.5) if self.b is None else self.b
         return replace(self, b=b, slab_scales=scales, log_background=background)
 
@@ -214,7 +216,7 @@ class AutoSettings:
     dense_rows: int = 150
     dense_starts: int = 2
     dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
-    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth")
+    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide")
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000
     exact_rows: int = 2000

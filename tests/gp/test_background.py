@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.gp.background import KINDS, gram, gram_diagonal
+from ssvgp.gp.background import KINDS, LENGTHS, gram, gram_diagonal, repetition
 
 UNITS = np.array([1.0, 10.0, 0.1, 2.0])
 
@@ -24,12 +24,12 @@ def test_the_diagonal_is_that_of_the_matrix(kind: str, units: np.ndarray | None)
 
 @pytest.mark.parametrize("units", [None, UNITS])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_a_covariance_of_mean_variance_one(kind: str, units: np.ndarray | None) -> None:
+def test_every_kind_is_a_covariance_with_its_mean_variance(kind: str, units: np.ndarray | None) -> None:
     X = rows()
     matrix = gram(kind, X, X, units)
     assert np.array_equal(matrix, matrix.T) or np.abs(matrix - matrix.T).max() < 1e-12
     assert np.linalg.eigvalsh(matrix).min() > -1e-10
-    assert gram_diagonal(kind, X, units).mean() == pytest.approx(1.0)
+    assert gram_diagonal(kind, X, units).mean() == pytest.approx(LENGTHS.get(kind, 1.0) ** 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,7 +64,7 @@ def test_the_size_of_the_units_does_not_matter_however_huge() -> None:
     assert gram("unscaled", X, X, UNITS * 1e-200) == pytest.approx(gram("unscaled", X, X, UNITS))
 
 
-@pytest.mark.parametrize("kind", ["linear", "smooth"])
+@pytest.mark.parametrize("kind", ["linear", "smooth", "wide"])
 def test_units_do_not_matter_to_the_other_kinds(kind: str) -> None:
     X = rows()
     assert np.array_equal(gram(kind, X, X, UNITS), gram(kind, X, X))
@@ -77,6 +77,29 @@ def test_smooth_falls_with_the_distance_over_all_inputs() -> None:
         assert gram("smooth", X, X)[a, b] == pytest.approx(expected)
 
 
+def test_wide_is_smooth_over_four_times_the_distance_and_nearly_linear() -> None:
+    X = rows()
+    assert gram("wide", X, X) == pytest.approx(16.0 * gram("smooth", X / 4.0, X / 4.0))
+    # the variance of a difference: that of the linear kind but for curvature, of which smooth has much more
+    a, b = 0, 1
+    contrast, kinds = np.array([1.0, 1.0, -2.0]), ("linear", "smooth", "wide")
+    difference = {k: gram(k, X, X)[[a, b, a], [a, b, b]] @ contrast for k in kinds}
+    assert difference["linear"] == pytest.approx(difference["wide"], rel=0.1)
+    assert difference["smooth"] < difference["wide"] < difference["linear"]
+
+
+def test_repetition_is_one_for_independent_columns_and_grows_with_copies() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 90))
+    assert repetition(X) == pytest.approx(1.0, abs=0.1)
+    assert repetition(X.T) == pytest.approx(repetition(X), abs=1e-12)
+    copies = np.repeat(X[:, :3], 30, axis=1)
+    assert 60 * 90 / 150 / 3.0 <= repetition(copies) < 60 * 90 / 150 / 2.5
+    one = np.outer(X[:, 0], np.ones(90))
+    assert repetition(one) == pytest.approx(60 * 90 / 150)
+    assert repetition(np.zeros((5, 4))) >= 1.0
+
+
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, not 'cubic'"):
+    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, not 'cubic'"):
         gram("cubic", rows(), rows())

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from experiments import designs
-from ssvgp.gp.background import gram
+from ssvgp.gp.background import gram, repetition
 from ssvgp.gp.compose import kernel_named
-from ssvgp.propose.ledger import Ledger, add
+from ssvgp.propose.ledger import OPEN_STRENGTH, Ledger, add
 from ssvgp.propose.screen import Scores
 from ssvgp.propose.search import drop_probes, empty_fit, expand, explore, grow, look, prune, rank
 from ssvgp.records import Prior, SearchSettings
@@ -211,3 +211,20 @@ def test_pruning_moves_to_a_better_set_that_was_visited_before() -> None:
     large, true = ledger.visit(start, Candidate((0, 2, 7, 11))), ledger.visit(start, Candidate((2, 7, 11)))
     assert true.log_evidence > large.log_evidence
     assert prune(ledger, large) is true
+
+
+def test_a_background_of_columns_that_repeat_each_other_is_found_however_strong_it_must_be() -> None:
+    rng = np.random.default_rng(0)
+    shapes = np.cumsum(rng.standard_normal((4, 50)), axis=1)  # four smooth curves: the fourth matters, and is faint
+    amounts = rng.standard_normal((80, 4)) * np.array([10.0, 3.0, 1.0, 0.05])
+    X = amounts @ shapes
+    X = (X - X.mean(0)) / X.std(0)
+    y = amounts[:, 3] / 0.05 + 0.05 * rng.standard_normal(80)
+    y = (y - y.mean()) / y.std()
+    grams = {"linear": gram("linear", X, X)}
+    prior = Prior().for_data(80, 50, repetition(X))
+    assert prior.log_background is not None and prior.log_background[1] > OPEN_STRENGTH
+    found = empty_fit(Ledger(Problem((Block(X, y, grams),), kernel_named("se"), prior)), "linear")
+    assert found.summit.z[0] < -3.0  # little noise is left
+    timid = Problem((Block(X, y, grams),), kernel_named("se"), Prior().for_data(80, 50))
+    assert found.log_evidence > empty_fit(Ledger(timid), "linear").log_evidence + 20.0

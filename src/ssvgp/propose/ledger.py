@@ -13,6 +13,7 @@ from ssvgp.gp.kernels import Kernel, with_groups
 from ssvgp.gp.likelihood import log_likelihood, log_likelihoods, stack_size
 from ssvgp.progress import Reporter
 from ssvgp.propose.screen import shapes
+from ssvgp.records import Prior
 from ssvgp.weigh.evidence import (
     Block,
     Candidate,
@@ -30,6 +31,7 @@ NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
 NEW_SCALE_VARIANCE = 1.5  # of log scale, which weak data leave open
 BOLD_VARIANCE = 0.2
 REMEMBERED = 2**26  # bytes of shapes that are kept
+OPEN_STRENGTH = 1.5  # sd of log background from which one first try is not enough
 CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
 
 
@@ -73,6 +75,8 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     """
     z, b, added = transplant(parent, candidate, problem)
     if added.size == 0:
+        if candidate.background and not parent.candidate.background:
+            z = _with_best_strength(problem, candidate, z)
         value = log_joint_value(problem, candidate, z)
         return Probe(candidate, (z,), b, value + _rest(parent, candidate, problem))
     tries = []
@@ -92,6 +96,22 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     # the fit tries both.
     starts = (tries[-1], modest) if together and values[-1] == max(values) else (modest,)
     return Probe(candidate, starts, b, estimate)
+
+
+def background_strengths(prior: Prior) -> list[float]:
+    """Where log background is first tried: at the mean of its prior, and above where that leaves much open."""
+    assert prior.log_background is not None  # filled in by Prior.for_data
+    mean, sd = prior.log_background
+    return [mean] if sd < OPEN_STRENGTH else [mean + step * sd for step in (0.0, 1.0, 2.0)]
+
+
+def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
+    """z (q,) with the strength of a new background that serves it best."""
+    strengths = background_strengths(problem.prior)
+    if len(strengths) == 1:
+        return z
+    tries = np.stack([np.append(z[:-1], strength) for strength in strengths])
+    return tries[np.argmax(log_joint_values(problem, candidate, tries))]
 
 
 def fit_probe(problem: Problem, seen: Probe) -> Fit:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.propose.ledger import Ledger, Probe, add, drop
+from ssvgp.propose.ledger import Ledger, Probe, add, background_strengths, drop
 from ssvgp.propose.screen import Scores, pairs, screen
 from ssvgp.records import SearchSettings
-from ssvgp.weigh.evidence import Candidate, Fit, fit, mode, states
+from ssvgp.weigh.evidence import Candidate, Fit, Problem, fit, log_joint_values, mode, states
 
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 FEW_INPUTS = 12  # up to this many inputs every addition is tried
@@ -23,10 +23,20 @@ def empty_fit(ledger: Ledger, background: str = "", bar: float = -np.inf) -> Fit
     """The fit of no inputs, with or without background: where every growth begins. Given up if clearly below `bar`."""
     candidate = Candidate((), background)
     if candidate not in ledger.fits:
-        prior = ledger.problem.prior
-        start = [prior.log_noise[0] + 1.0] + ([prior.log_background[0]] if background and prior.log_background else [])
-        ledger.fits[candidate] = fit(ledger.problem, candidate, np.array(start), bar=bar)
+        ledger.fits[candidate] = fit(ledger.problem, candidate, _empty_start(ledger.problem, candidate), bar=bar)
     return ledger.fits[candidate]
+
+
+def _empty_start(problem: Problem, candidate: Candidate) -> np.ndarray:
+    """Much noise; beside a background whose strength is open, the best of several strengths and little noise too."""
+    much = problem.prior.log_noise[0] + 1.0
+    if not candidate.background:
+        return np.array([much])
+    strengths = background_strengths(problem.prior)
+    if len(strengths) == 1:
+        return np.array([much, strengths[0]])
+    starts = np.array([(noise, strength) for noise in (much, much - 3.0) for strength in strengths])
+    return starts[np.argmax(log_joint_values(problem, candidate, starts))]
 
 
 def look(ledger: Ledger, found: Fit, additive: bool = True) -> tuple[Scores, list]:  # type: ignore[type-arg]
