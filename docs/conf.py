@@ -1,7 +1,7 @@
 """How the documentation becomes a site: `make docs` writes it to site/.
 
-Sphinx, because it is well kept, reads our Markdown as it is and fails on a broken link or anchor (-W). The theme Furo and
-equations in MathML need no script, font or picture from elsewhere, so that pages open from a disk without a network.
+Sphinx, because it is well kept, reads our Markdown as it is and fails on a broken link or anchor (-W). The theme Furo
+and equations in MathML need no script, font or picture from elsewhere, so that pages open from a disk, without a network.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ myst_heading_anchors = 4  # links to headings as they work in the repository: la
 myst_update_mathjax = False
 html_math_renderer = "mathml"
 
+smartquotes = False  # "auto" is a value
+
 html_theme = "furo"
 html_title = "ssvgp"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_use_index = False
+html_show_search_summary = False  # would fetch pages, which browsers refuse to pages that lie on a disk
 html_show_sphinx = False
 html_theme_options = {"top_of_page_buttons": []}  # the pages' source is in the repository
 pygments_style = "friendly"

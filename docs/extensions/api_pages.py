@@ -1,4 +1,4 @@
-"""The reference from the code: a block ```{api} with dotted names becomes signatures, docstrings and fields as Markdown.
+"""The reference from the code: a block ```{api} with dotted names becomes signatures, docstrings and fields.
 
 Docstrings are Markdown already. Two things are read beside them: sections `Parameters` and `Attributes`, with entries
 "name : text" and continuation lines indented, and the comments behind the fields of a record.
@@ -192,10 +192,11 @@ def _fields(kind: type) -> str:
     for field in dataclasses.fields(kind):
         if not field.init:
             continue
-        made = field.default_factory is not dataclasses.MISSING
         value = "" if field.default is dataclasses.MISSING else f"`{_value(field.default)}`"
+        if field.default_factory is not dataclasses.MISSING:
+            value = f"`{type(field.default_factory()).__name__}(...)`"
         kind_text = "" if field.type == "Any" else f"`{_type(field.type)}`"
-        row = (f"`{field.name}`", kind_text, "made anew" if made else value, comments.get(field.name, ""))
+        row = (f"`{field.name}`", kind_text, value, comments.get(field.name, ""))
         lines.append("| " + " | ".join(map(_cell, row)) + " |")
     return "\n".join(lines)
 
