@@ -245,14 +245,17 @@ class SSVGPRegressor(Answers):
 
     def _prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""
-        if "prepared" not in self._kept_results:
-            limit, m = bytes_of(self.max_memory), self._neighbours
+        limit, m = bytes_of(self.max_memory), self._neighbours
+        key = f"prepared for {m}"  # neighbours may change without a new fit
+        if key not in self._kept_results:
             each = [ready_bytes(one, self.train_, m) for one in self.ensemble_.members]
             warn_of_memory(max(each), self.max_memory, f"a prediction from {self.train_.n} rows")
             if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
                 return None
-            self._kept_results["prepared"] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
-        return self._kept_results["prepared"]
+            for old in [name for name in self._kept_results if name.startswith("prepared for")]:
+                del self._kept_results[old]
+            self._kept_results[key] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
+        return self._kept_results[key]
 
     def _target_moments(self, X: Any, noise: bool) -> Restored:
         prediction = self._prediction(X)
