@@ -1,7 +1,7 @@
 """How the documentation becomes a site: `make docs` writes it to site/.
 
 Sphinx, because it is well kept, reads our Markdown as it is and fails on a broken link or anchor (-W). The theme Furo
-and equations in MathML need no script, font or picture from elsewhere, so that pages open from a disk, without a network.
+and equations in MathML need no script, font or picture from elsewhere, so that pages open from a disk without network.
 """
 
 from __future__ import annotations
