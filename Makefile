@@ -3,14 +3,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The stamp is older than pyproject.toml exactly when the installation is out of date.
 STAMP := $(VENV)/.installed
-SOURCES := src tests benchmarks experiments
+SOURCES := src tests benchmarks experiments docs
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow bench clean
+.PHONY: help install demo docs test test-slow bench clean
 
 help:
 	@echo "make install      create $(VENV) and install the package with its test tools"
 	@echo "make demo         fit a small bundled table; write its model and report here"
+	@echo "make docs         build the documentation site in site/ and check its links"
 	@echo "make test         ruff, mypy and the quick tests"
 	@echo "make test-slow    the tests marked slow"
 	@echo "make bench        list the benchmarks"
@@ -26,6 +27,12 @@ $(STAMP): pyproject.toml
 
 demo: install
 	$(BIN)/ssvgp demo
+
+# Links to other sites are listed, not followed: the answer is the same without a network.
+docs: install
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m sphinx -q -W --keep-going -E -d build/doctrees -b html docs site
+	$(BIN)/python docs/check_site.py site
 
 test: install
 	$(BIN)/python -m ruff check $(SOURCES)
@@ -44,5 +51,5 @@ bench-%: install
 	$(BIN)/python -m benchmarks.$* $(ARGS)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
-	find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache
+	find $(SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +

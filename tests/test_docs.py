@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 BENCHMARK = re.compile(r"make bench-(\w+)")
-PARTS = "gp|propose|weigh|data|records|average|ensemble|effects|shares|estimator|paper|store|show"
+PARTS = "gp|propose|weigh|data|records|average|ensemble|effects|shares|estimator|paper|store|show|blocks|finish|checks"
+# An array that a comment promises: print(...)  # [0 1 2]
+PROMISE = re.compile(r"^print\(.*\)  # (\[[\d .'\w]*\](?: \[[\d .]*\])*)$", re.MULTILINE)
 NAME = re.compile(rf"`((?:{PARTS})(?:\.\w+)+)`")
 
 
@@ -34,12 +38,19 @@ def library_of(code: str) -> str | None:
 
 
 def run(document: Path, library: str | None) -> None:
-    """Run the blocks of a document in one namespace: those without a library, and those of the one given."""
+    """Run the blocks of a document in one namespace: those without a library, and those of the one given.
+
+    What a comment says a line prints must be printed.
+    """
     namespace: dict[str, Any] = {"__name__": "document"}
     for line, code in blocks(document):
         if library_of(code) in (None, library):
             # empty lines before it make a traceback point at the line of the document
-            exec(compile("\n" * (line - 1) + code, str(document), "exec"), namespace)
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile("\n" * (line - 1) + code, str(document), "exec"), namespace)
+            said = printed.getvalue().splitlines()
+            assert [promise for promise in PROMISE.findall(code) if promise not in said] == [], said
 
 
 WITH_CODE = [document for document in DOCUMENTS if blocks(document)]

@@ -178,6 +178,18 @@ def test_beyond_the_exact_limit_predictions_use_neighbours(fitted: SSVGPRegresso
     assert near.loo_.mean.shape == (50,)
 
 
+def test_neighbours_may_change_between_predictions_without_a_new_fit(fitted: SSVGPRegressor) -> None:
+    X_new = table(seed=1)[0]
+    changing = pickle.loads(pickle.dumps(fitted))
+    for changes in ({"exact_limit": 10, "predict_neighbours": 30}, {"predict_neighbours": 5}, {"exact_limit": 2000}):
+        changing.set_params(**changes)
+        fresh = pickle.loads(pickle.dumps(changing))  # without anything that was kept
+        np.testing.assert_array_equal(changing.predict(X_new), fresh.predict(X_new))
+        np.testing.assert_array_equal(changing.loo_.mean, fresh.loo_.mean)
+        np.testing.assert_array_equal(changing.check().mean, fresh.check().mean)
+    assert sum(name.startswith("prepared") for name in changing._kept_results) == 1
+
+
 def test_fits_beyond_the_exact_limit_work_on_blocks() -> None:
     X, y = table(n=160)
     settings = replace(LIGHT, exact_rows=100, blocks=2, block_rows=60)

@@ -86,7 +86,7 @@ def test_predictions_depend_neither_on_threads_nor_on_batches(model, data) -> No
 def test_searches_are_prepared_once_and_left_out_of_pickles(model, data, monkeypatch) -> None:
     X = data[0][:50]
     expected = model.predict(X)
-    assert model._kept_results["prepared"]
+    assert model._kept_results["prepared for 256"]
     monkeypatch.setattr("ssvgp.estimator.prepared", None)
     np.testing.assert_array_equal(model.predict(X), expected)
     assert not pickle.loads(pickle.dumps(model))._kept_results

@@ -43,18 +43,20 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
     def loo_(self) -> LeaveOneOut:
         """Leave-one-out mean, variance and log density (n,) of y, the mixture's weights held."""
         check_is_fitted(self)
-        if "loo" not in self._kept_results:
+        key = f"loo from {self._neighbours}"  # neighbours may change without a new fit
+        if key not in self._kept_results:
             with one_blas_thread():
-                self._kept_results["loo"] = self._leave_one_out()
-        return self._kept_results["loo"]
+                self._kept_results[key] = self._leave_one_out()
+        return self._kept_results[key]
 
     def _leave_each_out(self) -> list[LeaveOneOut]:
         """Leave-one-out of every member, of the standardised target."""
-        if "each" not in self._kept_results:
-            m = self._neighbours
+        m = self._neighbours
+        key = f"each from {m}"
+        if key not in self._kept_results:
             score = loo.exact if m is None else functools.partial(loo.truncated, neighbours=m)
-            self._kept_results["each"] = [score(self.train_, member) for member in self.ensemble_.members]
-        return self._kept_results["each"]
+            self._kept_results[key] = [score(self.train_, member) for member in self.ensemble_.members]
+        return self._kept_results[key]
 
     def _leave_one_out(self) -> LeaveOneOut:
         train, each = self.train_, self._leave_each_out()
@@ -68,14 +70,15 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
     def check(self) -> Check:
         """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
         check_is_fitted(self)
-        if "check" not in self._kept_results:
+        key = f"check from {self._neighbours}"
+        if key not in self._kept_results:
             with one_blas_thread():
                 if self.train_.n <= AT_ONCE:
                     found = check_of(self._leave_each_out(), self.weights_, self.train_, self._target)
                 else:
                     found = sampled_check(self._fitted(), self._neighbours or self.predict_neighbours)
-            self._kept_results["check"] = found
-        return self._kept_results["check"]
+            self._kept_results[key] = found
+        return self._kept_results[key]
 
     def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
         """What one input does, alone, with a band: see `ssvgp.effects`. `feature` is a name or a number."""
@@ -92,7 +95,7 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
     def effect_shares(self) -> Shares:
         """How much of the variation of the predictions each selected input, and each pair, explains."""
         chosen = self.get_support(indices=True)
-        key = f"shares of {chosen.tolist()}"  # the threshold may change without a new fit
+        key = f"shares of {chosen.tolist()} from {self._neighbours}"  # the threshold too may change without a new fit
         if key not in self._kept_results:
             with one_blas_thread():
                 self._kept_results[key] = shares(self._fitted(), chosen)

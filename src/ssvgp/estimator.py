@@ -51,6 +51,7 @@ class SSVGPRegressor(Answers):
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which all is exact; beyond it, fits work on blocks of rows (unless `settings` say
         otherwise), predictions and leave-one-out figures on the `predict_neighbours` nearest rows.
+    predict_neighbours : nearest training rows that each prediction conditions on, beyond `exact_limit` rows.
     n_jobs : members fitted, and batches predicted, at a time; None is 1, -1 all cores. Results do not depend on it.
     max_memory : bytes, or text such as "2GB", that a fit or a prediction may take beside X: it sizes batches, what is
         kept between calls, and threads. None is for sizes that suit most machines.
@@ -60,13 +61,20 @@ class SSVGPRegressor(Answers):
 
     Attributes
     ----------
-    pip_ (d,) posterior inclusion probabilities; inverse_lengthscales_ (d,) mean |theta|, standardised inputs;
-    members_ and weights_ (k,) of the mixture; ensemble_ and train_, the same with the standardised data on
-    which it conditions, where inputs are counted among the columns kept_ (p,) that were not left out;
-    noise_variance_ in squared units of y (of the transformed y under a transform); variance_shares_ of sparse
-    part, background and noise; loo_ leave-one-out mean, variance and log density (n,); duplicate_of_ from the
-    number of a copied column to that of the column that stands for it; relatives_ from the number of an input that
-    may matter to the columns that correlate with it; n_features_in_, feature_names_in_.
+    pip_ : (d,) posterior inclusion probability of every input.
+    inverse_lengthscales_ : (d,) mean |theta| over members, for standardised inputs; 0 where no member has the input.
+    noise_variance_ : variance of the noise in squared units of y, of the transformed y under a transform.
+    variance_shares_ : dict with the shares of `sparse` part, `background` and `noise`, which sum to one.
+    loo_ : `LeaveOneOut` mean, variance and log density (n,) of the training rows, worked out when first asked for.
+    members_ : the components of the mixture, k records `Member`; inputs are numbered as in the table.
+    weights_ : (k,) weights of the members, which sum to one.
+    relatives_ : dict from the number of an input that may matter to the columns that correlate with it, `Relative`s.
+    duplicate_of_ : dict from the number of a copied column to that of the column that stands for it.
+    kept_ : (p,) numbers of the columns that were not left out.
+    ensemble_ : members and weights with what the method noted, inputs counted among `kept_`.
+    train_ : the standardised data that the mixture conditions on.
+    n_features_in_ : number of columns of the table.
+    feature_names_in_ : (d,) their names, where the table has names.
     """
 
     def __init__(
@@ -237,14 +245,17 @@ class SSVGPRegressor(Answers):
 
     def _prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""
-        if "prepared" not in self._kept_results:
-            limit, m = bytes_of(self.max_memory), self._neighbours
+        limit, m = bytes_of(self.max_memory), self._neighbours
+        key = f"prepared for {m}"  # neighbours may change without a new fit
+        if key not in self._kept_results:
             each = [ready_bytes(one, self.train_, m) for one in self.ensemble_.members]
             warn_of_memory(max(each), self.max_memory, f"a prediction from {self.train_.n} rows")
             if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
                 return None
-            self._kept_results["prepared"] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
-        return self._kept_results["prepared"]
+            for old in [name for name in self._kept_results if name.startswith("prepared for")]:
+                del self._kept_results[old]
+            self._kept_results[key] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
+        return self._kept_results[key]
 
     def _target_moments(self, X: Any, noise: bool) -> Restored:
         prediction = self._prediction(X)
