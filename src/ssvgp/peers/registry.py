@@ -18,7 +18,10 @@ class Entry:
     libraries: tuple[str, ...] = ()
 
 
-PEERS: dict[str, Entry] = {}
+PEERS: dict[str, Entry] = {
+    "mlii": Entry("mlii", "MaximumLikelihood", {}, ("torch", "gpytorch")),
+    "mlii_lbfgs": Entry("mlii_lbfgs", "MaximumLikelihoodLBFGS", {}),
+}
 
 
 def make(name: str, **settings: object) -> Peer:

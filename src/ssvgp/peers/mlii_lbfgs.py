@@ -1,0 +1,77 @@
+"""The ML-II Gaussian process once more, on this package's own likelihood and by L-BFGS: no library beyond the base.
+
+The likelihood, the bounds on the noise and the initial values are those of `mlii` (B.1), so that a difference between
+the two is one of optimisers. Inverse lengthscales above 0.1 count as selected.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.likelihood import gradient
+from ssvgp.gp.predict import posterior, predict_posterior
+from ssvgp.peers.budget import Clock, some_rows
+from ssvgp.peers.contract import Peer, Relevance
+from ssvgp.peers.thresholds import THRESHOLD
+from ssvgp.records import Member, Parameters, Train
+
+# GPyTorch's own floor of the noise, and bounds of the scale that no sensible fit meets; all on standardised targets.
+NOISE = (1e-4, 1e2)
+SCALE = (1e-6, 1e6)
+
+
+class MaximumLikelihoodLBFGS(Peer):
+    """ML-II by L-BFGS in (theta, log scale, log noise); of more than `rows` rows a random subset. Cost n^3 a step."""
+
+    def __init__(
+        self,
+        iterations: int = 1000,
+        rows: int | None = 5000,
+        max_seconds: float | None = None,
+        random_state: int = 0,
+    ) -> None:
+        super().__init__(random_state)
+        self.iterations, self.rows, self.max_seconds = iterations, rows, max_seconds
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        clock = Clock(self.max_seconds)
+        X, y = some_rows(X, y, self.rows, self.random_state)
+        d, kernel = X.shape[1], squared_exponential()
+
+        def descent(point: np.ndarray) -> tuple[float, np.ndarray]:
+            at = gradient(kernel, X, y, _parameters(point))
+            return -at.value, -np.concatenate([at.theta, [at.log_scale, at.log_noise]])
+
+        def stop_in_time(intermediate_result: object) -> None:
+            if clock.over():
+                raise StopIteration
+
+        # The derivative in theta_j vanishes at 0 by symmetry, so the start must lie away from there.
+        start = np.concatenate([np.full(d, d**-0.5), [0.0, 0.0]])
+        bounds = [(None, None)] * d + [tuple(np.log(SCALE)), tuple(np.log(NOISE))]
+        found = minimize(
+            descent,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=stop_in_time,
+            options={"maxiter": self.iterations, "maxfun": 20 * self.iterations},
+        )
+        member = Member(np.arange(d), _parameters(found.x), kernel, np.ones(d))
+        self._posterior = posterior(member, Train(X, y))
+        self.notes = {"iterations": int(found.nit), "rows": len(y), "log_likelihood": -float(found.fun)}
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        latent = predict_posterior(self._posterior, X)
+        return latent.mean, latent.variance + self._posterior.member.parameters.noise
+
+    def _relevance(self) -> Relevance:
+        scores = np.abs(self._posterior.member.parameters.theta)
+        return Relevance(scores, scores > THRESHOLD)
+
+
+def _parameters(point: np.ndarray) -> Parameters:
+    return Parameters(point[:-2], float(np.exp(point[-2])), float(np.exp(point[-1])))
