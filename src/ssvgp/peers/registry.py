@@ -21,6 +21,8 @@ class Entry:
 PEERS: dict[str, Entry] = {
     "mlii": Entry("mlii", "MaximumLikelihood", {}, ("torch", "gpytorch")),
     "mlii_lbfgs": Entry("mlii_lbfgs", "MaximumLikelihoodLBFGS", {}),
+    "sgp": Entry("sparse_gp", "SparseGP", {}, ("torch", "gpytorch")),
+    "svgp": Entry("svgp", "StochasticVariationalGP", {}, ("torch", "gpytorch")),
 }
 
 
