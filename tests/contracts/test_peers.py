@@ -11,6 +11,7 @@ ROWS, COLUMNS, TESTS = 60, 6, 15
 # Settings that make a rival quick enough for a test; everything else is as in the comparisons.
 QUICK: dict[str, dict[str, object]] = {
     "mlii": {"iterations": 100},
+    "saas_nuts": {"warmup": 32, "samples": 16, "thinning": 4},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

@@ -23,6 +23,8 @@ PEERS: dict[str, Entry] = {
     "mlii_lbfgs": Entry("mlii_lbfgs", "MaximumLikelihoodLBFGS", {}),
     "sgp": Entry("sparse_gp", "SparseGP", {}, ("torch", "gpytorch")),
     "svgp": Entry("svgp", "StochasticVariationalGP", {}, ("torch", "gpytorch")),
+    "saas_map": Entry("saas", "SaasMap", {}, ("botorch",)),
+    "saas_nuts": Entry("saas", "SaasNuts", {}, ("botorch", "jax", "numpyro")),
 }
 
 
