@@ -164,7 +164,9 @@ def test_a_climb_by_lbfgs_stops_in_time_too(table):
     assert short.notes["log_likelihood"] < whole.notes["log_likelihood"]
 
 
-@pytest.mark.parametrize(("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("sgp", {"iterations": 5})])
+@pytest.mark.parametrize(
+    ("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("sgp", {"iterations": 5}), ("gpboost", {})]
+)
 def test_a_table_with_too_many_rows_is_thinned_and_the_notes_say_so(table, name, settings):
     X, y, X_test, _ = table
     try:
@@ -173,3 +175,25 @@ def test_a_table_with_too_many_rows_is_thinned_and_the_notes_say_so(table, name,
         pytest.skip(str(missing))
     assert peer.notes["rows"] == 25
     assert peer.predict(X_test).mean.shape == (30,)
+
+
+def test_gpboost_and_our_likelihood_reach_one_optimum():
+    pytest.importorskip("gpboost")
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(60, 2))
+    y = np.sin(3.0 * X[:, 0]) + np.cos(2.0 * X[:, 1]) + 0.2 * rng.normal(size=60)
+    theirs, ours = peers.make("gpboost", iterations=100).fit(X, y), peers.make("mlii_lbfgs").fit(X, y)
+    np.testing.assert_allclose(theirs.relevance().scores, ours.relevance().scores, rtol=0.02)
+    first, second = theirs.predict(X + 0.3), ours.predict(X + 0.3)
+    np.testing.assert_allclose(first.mean, second.mean, atol=0.02 * y.std())
+    np.testing.assert_allclose(first.variance, second.variance, rtol=0.05)
+    in_pieces = peers.make("gpboost", iterations=100, max_seconds=1e-6).fit(X, y)
+    assert 0 < in_pieces.notes["iterations"] <= 5
+
+
+def test_an_ensemble_of_saas_maxima_stops_in_time(table):
+    pytest.importorskip("botorch")
+    X, y, X_test, _ = table
+    peer = peers.make("saas_map", members=2, max_seconds=1e-6).fit(X, y)
+    assert peer.notes["steps"] == 1
+    assert np.isfinite(peer.predict(X_test).mean).all()

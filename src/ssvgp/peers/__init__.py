@@ -1,4 +1,4 @@
-"""Rival methods behind one contract, for comparisons; most need pip install 'ssvgp[peers]'. The core never imports them."""
+"""Rival methods behind one contract, for comparisons; most need pip install 'ssvgp[peers]'. The core imports none."""
 
 from ssvgp.peers.contract import Forecast, MissingPeer, Peer, Relevance
 from ssvgp.peers.registry import PEERS, available, make

@@ -1,8 +1,7 @@
 """The ML-II Gaussian process: squared exponential with ARD, parameters by maximum likelihood, no prior on them.
 
-`MaximumLikelihood` is the paper's own rival: GPyTorch with 1000 steps of Adam at rate 0.1 (B.1). `MaximumLikelihoodLBFGS`
-climbs the same likelihood, ours, by L-BFGS. Neither selects anything by itself: inverse lengthscales above 0.1 count as
-selected, and `thresholds.threshold_sweep` gives the best case of B.2.
+The paper's own rival: GPyTorch with 1000 steps of Adam at rate 0.1 (B.1); `mlii_lbfgs` climbs the same likelihood
+otherwise. It selects nothing by itself: inverse lengthscales above 0.1 count as selected, and `thresholds.threshold_sweep` gives the best case of B.2.
 """
 
 from __future__ import annotations
@@ -13,7 +12,15 @@ import torch
 
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance
-from ssvgp.peers.gpytorch_parts import adam, inverse_lengthscales, moments, paper_kernel, paper_likelihood, seeded, tensor
+from ssvgp.peers.gpytorch_parts import (
+    adam,
+    inverse_lengthscales,
+    moments,
+    paper_kernel,
+    paper_likelihood,
+    seeded,
+    tensor,
+)
 from ssvgp.peers.thresholds import THRESHOLD
 
 

@@ -25,6 +25,7 @@ PEERS: dict[str, Entry] = {
     "svgp": Entry("svgp", "StochasticVariationalGP", {}, ("torch", "gpytorch")),
     "saas_map": Entry("saas", "SaasMap", {}, ("botorch",)),
     "saas_nuts": Entry("saas", "SaasNuts", {}, ("botorch", "jax", "numpyro")),
+    "gpboost": Entry("boosted_gp", "BoostedGP", {}, ("gpboost",)),
 }
 
 

@@ -13,7 +13,15 @@ import torch
 
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance
-from ssvgp.peers.gpytorch_parts import adam, inverse_lengthscales, moments, paper_kernel, paper_likelihood, seeded, tensor
+from ssvgp.peers.gpytorch_parts import (
+    adam,
+    inverse_lengthscales,
+    moments,
+    paper_kernel,
+    paper_likelihood,
+    seeded,
+    tensor,
+)
 
 
 class InducingModel(gpytorch.models.ExactGP):

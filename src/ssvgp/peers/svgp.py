@@ -1,8 +1,8 @@
 """The stochastic variational Gaussian process of Hensman et al. (2013) by GPyTorch (B.3).
 
 1024 inducing points, 100 epochs over batches of 1024 rows. As GPyTorch's documentation advises, the variational
-distribution takes natural gradient steps of size 0.1 and Adam at rate 0.01 moves the kernel, the noise and the places of
-the inducing points. The cost of a step does not depend on n. Nothing is selected: every input moves the predictions, as
+distribution takes natural gradient steps of size 0.1 and Adam at rate 0.01 moves the kernel, the noise and the places
+of the inducing points. The cost of a step does not depend on n. Nothing is selected: every input moves the predictions, as
 the paper's "variables used" counts them (B.4); the scores are inverse lengthscales.
 """
 
