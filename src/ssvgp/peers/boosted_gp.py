@@ -2,9 +2,9 @@
 
 Its likelihood is climbed from the paper's initial values (B.1), exactly up to `exact_rows` rows and with Vecchia's
 approximation beyond. The library computes gradients input by input, which makes a step slow where inputs are many:
-hence the few `iterations` by default. Its trees are left out on purpose. With a process over the same inputs as the trees the
-process interpolates, the noise falls to zero and boosting diverges (on the toy of B.1 to errors beyond 1e60); they are
-meant for tables in which places or groups stand apart from the inputs.
+hence the few `iterations` by default. Its trees are left out on purpose. With a process over the same inputs as the
+trees the process interpolates, the noise falls to zero and boosting diverges (on the toy of B.1 to errors beyond
+1e60); they are meant for tables in which places or groups stand apart from the inputs.
 
 As for `mlii_lbfgs` the scores are slopes' standard deviations, tau^1/2 theta_j; those above 0.1 count as selected.
 """
@@ -56,7 +56,7 @@ class BoostedGP(Peer):
             steps += made
             if made < chunk:
                 break
-        self._scale, self._theta = at[1], np.sqrt(2.0) / at[2:]
+        self._slopes = np.sqrt(at[1]) * np.sqrt(2.0) / at[2:]
         self.notes = {"iterations": steps, "rows": n}
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -64,5 +64,4 @@ class BoostedGP(Peer):
         return np.asarray(forecast["mu"]), np.asarray(forecast["var"])
 
     def _relevance(self) -> Relevance:
-        scores = np.sqrt(self._scale) * self._theta
-        return Relevance(scores, scores > THRESHOLD)
+        return Relevance(self._slopes, self._slopes > THRESHOLD)

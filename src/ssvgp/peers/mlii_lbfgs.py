@@ -2,9 +2,9 @@
 
 The likelihood and the initial values are those of `mlii` (B.1), so that a difference between the two is one of
 optimisers. An optimiser that arrives meets a likelihood that is nearly flat in one direction: where effects are close
-to linear the scale tau grows and all theta shrink as tau^-1/2, and no fixed threshold on theta means anything. The scores
-are therefore theta_j tau^1/2, the standard deviation of the slope in input j: the same ranking, on a scale that the flat
-direction does not move. Those above 0.1 count as selected.
+to linear the scale tau grows and all theta shrink as tau^-1/2, and no fixed threshold on theta means anything. The
+scores are therefore theta_j tau^1/2, the standard deviation of the slope in input j: the same ranking, on a scale
+that the flat direction does not move. Those above 0.1 count as selected.
 """
 
 from __future__ import annotations

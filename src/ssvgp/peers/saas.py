@@ -1,8 +1,8 @@
 """Gaussian processes with the sparse axis-aligned prior (SAAS, Eriksson and Jankowiak 2021) by BoTorch.
 
 A Matérn-5/2 kernel with half-Cauchy priors that pull every inverse lengthscale to zero unless the data object.
-`SaasMap` is BoTorch's ensemble of maxima of the posterior, one for each of a few random global shrinkages; `SaasNuts` samples the
-posterior by NUTS (NumPyro). Both see inputs scaled to the unit cube, where the prior is meant to live.
+`SaasMap` is BoTorch's ensemble of maxima of the posterior, one for each of a few random global shrinkages; `SaasNuts`
+samples the posterior by NUTS (NumPyro). Both see inputs scaled to the unit cube, where the prior is meant to live.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 1024 inducing points, 100 epochs over batches of 1024 rows. As GPyTorch's documentation advises, the variational
 distribution takes natural gradient steps of size 0.1 and Adam at rate 0.01 moves the kernel, the noise and the places
-of the inducing points. The cost of a step does not depend on n. Nothing is selected: every input moves the predictions, as
-the paper's "variables used" counts them (B.4); the scores are inverse lengthscales.
+of the inducing points. The cost of a step does not depend on n. Nothing is selected: every input moves the
+predictions, as the paper's "variables used" counts them (B.4); the scores are inverse lengthscales.
 """
 
 from __future__ import annotations
