@@ -1,4 +1,4 @@
-"""Every rival keeps the one contract: predict mean and variance, rank and select, same seed same answer."""
+"""Every rival keeps the one contract: fit, predict mean and variance, rank and select, time, same seed same answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from ssvgp import peers
 
 ROWS, COLUMNS, TESTS = 60, 6, 15
 # Settings that make a rival quick enough for a test; everything else is as in the comparisons.
-QUICK: dict[str, dict[str, object]] = {}
+QUICK: dict[str, dict[str, object]] = {
+    "mlii": {"iterations": 100},
+    "saas_nuts": {"warmup": 24, "samples": 8, "thinning": 2, "tree_depth": 4},
+}
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 

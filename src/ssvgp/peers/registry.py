@@ -18,7 +18,15 @@ class Entry:
     libraries: tuple[str, ...] = ()
 
 
-PEERS: dict[str, Entry] = {}
+PEERS: dict[str, Entry] = {
+    "mlii": Entry("mlii", "MaximumLikelihood", {}, ("torch", "gpytorch")),
+    "mlii_lbfgs": Entry("mlii_lbfgs", "MaximumLikelihoodLBFGS", {}),
+    "sgp": Entry("sparse_gp", "SparseGP", {}, ("torch", "gpytorch")),
+    "svgp": Entry("svgp", "StochasticVariationalGP", {}, ("torch", "gpytorch")),
+    "saas_map": Entry("saas", "SaasMap", {}, ("botorch",)),
+    "saas_nuts": Entry("saas", "SaasNuts", {}, ("botorch", "jax", "numpyro")),
+    "gpboost": Entry("boosted_gp", "BoostedGP", {}, ("gpboost",)),
+}
 
 
 def make(name: str, **settings: object) -> Peer:
