@@ -18,7 +18,9 @@ class Entry:
     libraries: tuple[str, ...] = ()
 
 
-PEERS: dict[str, Entry] = {}
+PEERS: dict[str, Entry] = {
+    "mcmc": Entry("mcmc", "SpikeSlabMCMC", {}),
+}
 
 
 def make(name: str, **settings: object) -> Peer:
