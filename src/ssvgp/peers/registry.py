@@ -20,6 +20,8 @@ class Entry:
 
 PEERS: dict[str, Entry] = {
     "mcmc": Entry("mcmc", "SpikeSlabMCMC", {}),
+    "pmf_bbvi_10": Entry("pmf", "PairedMeanField", {"samples": 10}),
+    "pmf_bbvi_100": Entry("pmf", "PairedMeanField", {"samples": 100}),
 }
 
 
