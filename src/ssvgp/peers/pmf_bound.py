@@ -1,6 +1,6 @@
 """The evidence bound of a Dirac spike with paired mean field (A.7), and the gradients that climb it.
 
-    q(theta, gamma) = prod_j [lambda_j N(theta_j | mu_j, sigma_j^2)]^gamma_j [(1 - lambda_j) delta_0(theta_j)]^(1 - gamma_j)
+    q(theta, gamma) = prod_j [lambda_j N(theta_j | mu_j, sigma_j^2)]^gamma_j [(1 - lambda_j) delta_0]^(1 - gamma_j)
 
 The unknowns are one vector: mu (d,), log sigma (d,), logit lambda (d,), log scale, log noise. The paper's lambda =
 1 / (1 - exp(-kappa)) is read as the logistic function of kappa, since as printed it is no probability.
@@ -149,7 +149,7 @@ class Climb(NamedTuple):
 def estimate(
     X: np.ndarray, y: np.ndarray, vector: np.ndarray, samples: int, prior: SlabPrior, rng: np.random.Generator
 ) -> Climb:
-    """The bound and its gradient from S1 = `samples` draws for the logits, the first of which serves the rest (S0 = 1)."""
+    """The bound and its gradient from S1 = `samples` draws for the logits; the first serves the rest (S0 = 1)."""
     at = read(vector)
     draws = draw(at, samples, rng)
     values = likelihoods(X, y, at, draws.theta, prior)
