@@ -11,8 +11,8 @@ ROWS, COLUMNS, TESTS = 60, 6, 15
 # Settings that make a rival quick enough for a test; everything else is as in the comparisons.
 QUICK: dict[str, dict[str, object]] = {
     "mcmc": {"iterations": 3000, "thin": 10, "predictive": 50},
-    "pmf_bbvi_10": {"steps": 150, "learning_rate": 0.05},
-    "pmf_bbvi_100": {"steps": 60, "learning_rate": 0.05},
+    "pmf_bbvi_10": {"steps": 150},
+    "pmf_bbvi_100": {"steps": 60},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

@@ -152,13 +152,13 @@ def test_the_estimate_puts_its_parts_where_they_belong():
 
 
 def test_the_rival_gives_up_inputs_that_the_prior_does_not_want():
-    """With a single step per lambda it stays near 1/2; with many steps on pure noise the prior of 0.001 wins."""
+    """After one step lambda is still near 1/2; after many steps on pure noise a prior of 0.001 has won."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 3)), rng.normal(size=10)
     short = peers.make("pmf_bbvi_10", steps=1, samples=20).fit(X, y).relevance().scores
-    np.testing.assert_allclose(short, 0.5, atol=0.01)
+    np.testing.assert_allclose(short, 0.5, atol=0.02)
     prior = SlabPrior(inclusion=1e-3)
-    long = peers.make("pmf_bbvi_10", steps=300, samples=20, learning_rate=0.05, prior=prior).fit(X, y)
+    long = peers.make("pmf_bbvi_10", steps=300, samples=20, prior=prior).fit(X, y)
     assert long.relevance().scores.max() < 0.2 and not long.relevance().selected.any()
 
 

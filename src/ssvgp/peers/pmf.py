@@ -1,8 +1,10 @@
 """Dirac spike-and-slab Gaussian process by paired mean field and black-box variational inference (PMF+BBVI, A.7, B.1).
 
-Settings as the paper gives them: 500 steps of Adam at the learning rate 0.01 of its mean-field method, S = 10 or 100
-draws for the score gradients without control variates or Rao-Blackwellisation, lambda = 1/2 at the start, and the prior
-inclusion 0.05 that is true of its toy. Its slab precision was tuned over 0.1, 0.01, ..., 0.00001 and is not printed.
+Settings as the paper gives them: 500 steps of Adam, S = 10 or 100 draws for the score gradients without control
+variates or Rao-Blackwellisation, lambda = 1/2 at the start, and the prior inclusion 0.05 that is true of its toy. It
+prints neither the learning rate nor the slab precision that it tuned over 0.1, 0.01, ..., 0.00001. Of the learning rates
+0.01, 0.05, 0.1 and 0.2, a draw of the toy that no comparison uses was predicted best at 0.05 (normalised errors above
+0.2, 0.13, 0.45 and 1.0), while slab precisions of 0.1, 0.01 and 0.0001 made little difference (0.12, 0.13 and 0.14).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ class PairedMeanField(Peer):
         self,
         samples: int = 10,
         steps: int = 500,
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.05,
         prior: SlabPrior | None = None,
         predictive: int = 100,
         random_state: int = 0,
