@@ -12,6 +12,9 @@ ROWS, COLUMNS, TESTS = 60, 6, 15
 QUICK: dict[str, dict[str, object]] = {
     "mlii": {"iterations": 100},
     "saas_nuts": {"warmup": 24, "samples": 8, "thinning": 2, "tree_depth": 4},
+    "mcmc": {"iterations": 3000, "thin": 10, "predictive": 50},
+    "pmf_bbvi_10": {"steps": 150},
+    "pmf_bbvi_100": {"steps": 60},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

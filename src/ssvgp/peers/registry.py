@@ -26,6 +26,9 @@ PEERS: dict[str, Entry] = {
     "saas_map": Entry("saas", "SaasMap", {}, ("botorch",)),
     "saas_nuts": Entry("saas", "SaasNuts", {}, ("botorch", "jax", "numpyro")),
     "gpboost": Entry("boosted_gp", "BoostedGP", {}, ("gpboost",)),
+    "mcmc": Entry("mcmc", "SpikeSlabMCMC", {}),
+    "pmf_bbvi_10": Entry("pmf", "PairedMeanField", {"samples": 10}),
+    "pmf_bbvi_100": Entry("pmf", "PairedMeanField", {"samples": 100}),
 }
 
 
