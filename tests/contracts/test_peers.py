@@ -9,7 +9,10 @@ from ssvgp import peers
 
 ROWS, COLUMNS, TESTS = 60, 6, 15
 # Settings that make a rival quick enough for a test; everything else is as in the comparisons.
-QUICK: dict[str, dict[str, object]] = {}
+QUICK: dict[str, dict[str, object]] = {
+    "lasso": {"folds": 4, "penalties": 20},
+    "mcp": {"folds": 4, "penalties": 20},
+}
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 

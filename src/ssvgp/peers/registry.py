@@ -18,7 +18,10 @@ class Entry:
     libraries: tuple[str, ...] = ()
 
 
-PEERS: dict[str, Entry] = {}
+PEERS: dict[str, Entry] = {
+    "lasso": Entry("linear", "Lasso", {}),
+    "mcp": Entry("linear", "MCP", {}, ("skglm",)),
+}
 
 
 def make(name: str, **settings: object) -> Peer:
