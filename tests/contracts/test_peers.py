@@ -12,6 +12,7 @@ ROWS, COLUMNS, TESTS = 60, 6, 15
 QUICK: dict[str, dict[str, object]] = {
     "lasso": {"folds": 4, "penalties": 20},
     "mcp": {"folds": 4, "penalties": 20},
+    "gam_lasso": {"folds": 4, "penalties": 20},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

@@ -21,6 +21,7 @@ class Entry:
 PEERS: dict[str, Entry] = {
     "lasso": Entry("linear", "Lasso", {}),
     "mcp": Entry("linear", "MCP", {}, ("skglm",)),
+    "gam_lasso": Entry("additive", "GroupLasso", {}, ("skglm",)),
 }
 
 
