@@ -13,6 +13,9 @@ QUICK: dict[str, dict[str, object]] = {
     "lasso": {"folds": 4, "penalties": 20},
     "mcp": {"folds": 4, "penalties": 20},
     "gam_lasso": {"folds": 4, "penalties": 20},
+    "gam_ssl": {"spikes": 6},
+    "lightgbm": {"trees": 100, "folds": 3},
+    "sparse_bart": {"trees": 20, "burn_in": 200, "draws": 200},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

@@ -22,6 +22,9 @@ PEERS: dict[str, Entry] = {
     "lasso": Entry("linear", "Lasso", {}),
     "mcp": Entry("linear", "MCP", {}, ("skglm",)),
     "gam_lasso": Entry("additive", "GroupLasso", {}, ("skglm",)),
+    "gam_ssl": Entry("additive_ssl", "SpikeSlabGroupLasso", {}),
+    "lightgbm": Entry("trees", "LightGBM", {}, ("lightgbm",)),
+    "sparse_bart": Entry("bart", "SparseBART", {}, ("bartz",)),
 }
 
 
