@@ -67,7 +67,7 @@ def group_lasso_path(design: np.ndarray, y: np.ndarray, ranks: np.ndarray, penal
     from skglm.penalties import WeightedGroupL2
     from skglm.solvers import GroupBCD
 
-    n, total = design.shape
+    total = design.shape[1]
     indices = np.arange(total, dtype=np.int32)
     ends = np.arange(0, total + 1, total // len(ranks), dtype=np.int32)
     weights = np.sqrt(ranks.astype(float))

@@ -18,7 +18,7 @@ DEGREE = 3
 
 
 class SplineBasis:
-    """Raw cubic B-splines of every input, knots at quantiles, linear beyond the ends; R's `bs(x, df)` without intercept.
+    """Raw cubic B-splines of every input, knots at quantiles, linear beyond the ends: R's `bs(x, df)`, no intercept.
 
     `width` columns need width - 1 knots, ends included. Inputs whose quantiles coincide get fewer knots.
     """
