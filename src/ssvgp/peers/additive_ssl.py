@@ -59,8 +59,8 @@ class SpikeSlabGroupLassoGIC(SpikeSlabGroupLasso):
 
     GIC = n log(||r||^2 / n) + log(log n) log(p m) v for v coefficients (Fan and Tang 2013), as R's SSGL offers. Folds
     take rows away, and where few rows separate a good path from a stuck one their errors mislead. The predictive
-    variance is ||r||^2 / (n - v) times 1 + (1 + ||z||^2) / n, z the active columns of the new row: noise and the error of
-    least squares on the active groups, were those orthogonal to each other.
+    variance is ||r||^2 / (n - v) times 1 + (1 + ||z||^2) / n, z the active columns of the new row: noise and the error
+    of least squares on the active groups, were those orthogonal to each other.
     """
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:

@@ -51,7 +51,7 @@ class LightGBM(Peer):
         }  # fmt: skip
 
     def _dataset(self, X: np.ndarray, y: np.ndarray, settings: dict[str, object]) -> lightgbm.Dataset:
-        # LightGBM drops columns that its bins make constant unless it is told not to.
+        # The leaf size already matters here: LightGBM leaves out columns that no split of that size can use.
         return lightgbm.Dataset(X, y, params=settings, free_raw_data=False)
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
