@@ -15,6 +15,13 @@ QUICK: dict[str, dict[str, object]] = {
     "mcmc": {"iterations": 3000, "thin": 10, "predictive": 50},
     "pmf_bbvi_10": {"steps": 150},
     "pmf_bbvi_100": {"steps": 60},
+    "lasso": {"folds": 4, "penalties": 20},
+    "mcp": {"folds": 4, "penalties": 20},
+    "gam_lasso": {"folds": 4, "penalties": 20},
+    "gam_ssl": {"spikes": 6},
+    "gam_ssl_gic": {"spikes": 6},
+    "lightgbm": {"trees": 100, "folds": 3},
+    "sparse_bart": {"trees": 20, "burn_in": 200, "draws": 200},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]

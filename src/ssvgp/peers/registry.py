@@ -29,6 +29,13 @@ PEERS: dict[str, Entry] = {
     "mcmc": Entry("mcmc", "SpikeSlabMCMC", {}),
     "pmf_bbvi_10": Entry("pmf", "PairedMeanField", {"samples": 10}),
     "pmf_bbvi_100": Entry("pmf", "PairedMeanField", {"samples": 100}),
+    "lasso": Entry("linear", "Lasso", {}),
+    "mcp": Entry("linear", "MCP", {}, ("skglm",)),
+    "gam_lasso": Entry("additive", "GroupLasso", {}, ("skglm",)),
+    "gam_ssl": Entry("additive_ssl", "SpikeSlabGroupLasso", {}),
+    "gam_ssl_gic": Entry("additive_ssl", "SpikeSlabGroupLassoGIC", {}),
+    "lightgbm": Entry("trees", "LightGBM", {}, ("lightgbm",)),
+    "sparse_bart": Entry("bart", "SparseBART", {}, ("bartz",)),
 }
 
 
