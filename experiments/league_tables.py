@@ -107,6 +107,8 @@ def _mean(values: np.ndarray) -> float:
 
 def standings_markdown(stored: Stored) -> str:
     """The table of the league."""
+    if not entered(stored):
+        return "Nothing is stored yet."
     head = [
         "",
         "mean rank, nmse",
@@ -138,6 +140,8 @@ def standings_markdown(stored: Stored) -> str:
 def scores_markdown(stored: Stored, designs: Sequence[str], score: str, high_is_good: bool = False) -> str:
     """A score of every method on some designs; the best of each design is bold."""
     methods = entered(stored)
+    if not methods:
+        return "Nothing is stored yet."
     table = means(stored, methods, designs, score)
     best = np.full(len(designs), np.nan)
     some = np.isfinite(table).any(axis=0)

@@ -102,8 +102,8 @@ def _departures(tables: Sequence[Table]) -> list[str]:
             rows.append([table.title, row.label, column.heading, ours, printed, apart, _remark(table, row.label)])
     head = ["table", "row", "score", "ours", "printed", "standard errors apart", "why"]
     told = [
-        "Numbers more than two standard errors from print, in either direction. Both spreads count; times are left out, "
-        "and so is what has fewer than three trials. A plus means that ours is the larger number.",
+        "Numbers more than two standard errors from print, in either direction. Both spreads count; times are left "
+        "out, and so is what has fewer than three trials. A plus means that ours is the larger number.",
         "\n".join([line(head), line(["---"] * len(head)), *map(line, rows)]) if rows else "There are none.",
     ]
     return [*told, *(["Not run:", "\n".join(missing)] if missing else [])]
@@ -146,8 +146,8 @@ def _league(stored: Stored) -> list[str]:
     ]
     return [
         "## The league",
-        f"All methods on {len(SYNTHETIC)} synthetic designs and {len(REAL)} real sets, three draws or random 4:1 splits "
-        "of each; how the sets were chosen is said in `experiments/league.py`. A rank of 1 is best, ties share their "
+        f"All methods on {len(SYNTHETIC)} synthetic designs and {len(REAL)} real sets, three draws or random 4:1 "
+        "splits of each; how the sets were chosen is said in `experiments/league.py`. A rank of 1 is best, ties share their "
         "mean, and a method without a result on a design is last there.",
         standings_markdown(stored),
         "![Accuracy against time](images/results/league.png)",
