@@ -18,7 +18,7 @@ from experiments.runner import Experiment
 
 SETS = ("ujiindoorloc", datasets.CT_SLICES, "blog_feedback", "supercon_magpie")
 MOST_TEST = 5000
-SMOKE_ROWS = 200
+SMOKE_ROWS = 100
 BUDGET = 3600.0  # seconds of training of SGP and SVGP
 
 
