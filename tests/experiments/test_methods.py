@@ -30,6 +30,8 @@ def test_settings_of_the_papers_variants_are_constants_of_the_paper(name: str) -
         PaperSettings(**methods.settings_of(name, {}, smoke))
 
 
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")  # of the libraries that are imported
 @pytest.mark.parametrize("name", sorted(methods.RIVALS))
 def test_settings_of_a_rival_are_settings_it_has(name: str) -> None:
     reason = methods.missing(name)
