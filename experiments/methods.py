@@ -78,7 +78,7 @@ RIVALS: dict[str, Method] = {
         most_rows=SAMPLER_ROWS,
         warm=False,
     ),
-    "gpboost": Method("GPBoost", "gpboost", smoke={"rounds": 5}),
+    "gpboost": Method("GPBoost", "gpboost", smoke={"iterations": 3}),
     "mcmc": Method(
         "MCMC spike and slab GP",
         "mcmc",
