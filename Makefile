@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 SOURCES := src tests benchmarks experiments docs
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test test-slow bench clean
+.PHONY: help install peers demo docs test test-slow bench experiments experiments-smoke results clean
 
 help:
 	@echo "make install      create $(VENV) and install the package with its test tools"
@@ -16,6 +16,11 @@ help:
 	@echo "make test-slow    the tests marked slow"
 	@echo "make bench        list the benchmarks"
 	@echo "make bench-NAME   run benchmarks/NAME.py; options in ARGS, for example ARGS='--smoke --jobs 2'"
+	@echo "make peers        install the libraries of the rivals as well"
+	@echo "make experiments  list the experiments"
+	@echo "make experiments-NAME   run experiments/NAME.py; options in ARGS, for example ARGS='--methods ssvgp --jobs 2'"
+	@echo "make experiments-smoke  all experiments and methods, tiny, into a folder that is thrown away"
+	@echo "make results      write docs/results.md and its figures from the stored results"
 	@echo "make clean        remove $(VENV) and all caches"
 
 install: $(STAMP)
@@ -49,6 +54,30 @@ bench:
 
 bench-%: install
 	$(BIN)/python -m benchmarks.$* $(ARGS)
+
+# The exact version lets a CPU build (2.13.0+cpu) satisfy the request where one is on offer.
+peers: install
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --editable '.[test,peers]'
+
+EXPERIMENTS := toy experiment1 experiment2 real league
+
+experiments:
+	@for name in $(EXPERIMENTS); do echo "make experiments-$$name"; done
+
+# One folder for results, tables, figures and page, which must all come out; KEEP=DIR keeps it.
+experiments-smoke: install
+	@folder=$(KEEP); test -n "$$folder" || { folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT; }; set -e; \
+	for name in $(EXPERIMENTS); do \
+	    $(BIN)/python -m experiments.$$name --smoke --jobs 2 --results "$$folder"; \
+	done; \
+	$(BIN)/python -m experiments.results --smoke --results "$$folder" --docs "$$folder/docs"
+
+experiments-%: install
+	$(BIN)/python -m experiments.$* $(ARGS)
+
+results: install
+	$(BIN)/python -m experiments.results
 
 clean:
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,221 @@
+"""Every method of the comparisons by name: our own estimator with its variants, and the rivals of `ssvgp.peers`.
+
+Settings are plain numbers and texts, so that they can be stored beside the scores.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from experiments.problems import Problem
+from experiments.scoring import Answer, normal_answer, threshold_sweep
+from ssvgp import SSVGPRegressor, peers
+from ssvgp.records import PaperSettings
+
+EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
+SAMPLER_ROWS = 500  # likewise for those that factor it many thousand times
+BY_V = (1e2, 1e3, 1e4, 1e5, 1e6)
+QUICK_PAPER = {"rounds": 2, "first_steps": 20, "steps": 10, "extra_steps": 0}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to answer a problem. `peer` names a rival, and is empty for our own estimator.
+
+    `paper` replaces constants of the paper's method; None stands for the default method. `smoke` settings make the
+    method quick. A method trains on at most `most_rows` random rows. A rival that is `warm` may fit a tiny table first,
+    see `warm_up`.
+    """
+
+    label: str
+    peer: str = ""
+    paper: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    smoke: Mapping[str, Any] = field(default_factory=dict)
+    most_rows: int | None = None
+    warm: bool = True
+
+
+def _paper(label: str, **constants: Any) -> Method:
+    return Method(label, paper=constants, smoke=QUICK_PAPER)
+
+
+ONE_V: dict[str, Any] = {"v": (1e4,), "thin": None}
+MEAN_FIELD: dict[str, Any] = {**ONE_V, "posterior": "mean-field", "prune": 0.0}
+
+OURS: dict[str, Method] = {
+    "ssvgp": Method("ours, default"),
+    "paper_n": _paper("ours, paper's method (m=n)", minibatch=1.0),
+    "paper_n2": _paper("ours, paper's method (m=n/2)", minibatch=0.5),
+    "paper_n4": _paper("ours, paper's method (m=n/4)", minibatch=0.25),
+    "paper_n4_kappa1": _paper("ours, paper's method (m=n/4, kappa=1)", minibatch=0.25, kappa=1.0),
+    "paper_256": _paper("ours, paper's method (m=256)", minibatch=256),
+    "paper_128": _paper("ours, paper's method (m=128)", minibatch=128),
+    "paper_64": _paper("ours, paper's method (m=64)", minibatch=64),
+    "mf": _paper("ours, mean field, v=1e4", **MEAN_FIELD),
+    "mf_by_v": _paper("ours, mean field, five v", **MEAN_FIELD | {"v": BY_V}),
+    "zt": _paper("ours, zero temperature, v=1e4", **ONE_V, prune=0.0, minibatch=1.0),
+    "zt_drop": _paper("ours, zero temperature and pruning, v=1e4", **ONE_V, minibatch=1.0),
+    "zt_drop_n4": _paper("ours, the same with m=n/4", **ONE_V, minibatch=0.25),
+}
+CROSS_VALIDATED: dict[str, Any] = {"folds": 3, "penalties": 10}
+RIVALS: dict[str, Method] = {
+    "mlii": Method("ML-II GP", "mlii", smoke={"iterations": 20}, most_rows=EXACT_ROWS),
+    "mlii_lbfgs": Method("ML-II GP by L-BFGS", "mlii_lbfgs", smoke={"iterations": 10}, most_rows=EXACT_ROWS),
+    "sgp": Method("SGP(512)", "sgp", smoke={"iterations": 5, "inducing": 32}),
+    "svgp": Method("SVGP(1024)", "svgp", smoke={"epochs": 2, "inducing": 32}),
+    "saas_map": Method("SAAS, MAP", "saas_map", smoke={"members": 1, "iterations": 10}, most_rows=EXACT_ROWS),
+    "saas_nuts": Method(
+        "SAAS, NUTS",
+        "saas_nuts",
+        smoke={"warmup": 4, "samples": 4, "thinning": 2, "tree_depth": 2},
+        most_rows=SAMPLER_ROWS,
+        warm=False,
+    ),
+    "gpboost": Method("GPBoost", "gpboost", smoke={"iterations": 3}),
+    "mcmc": Method(
+        "MCMC spike and slab GP",
+        "mcmc",
+        smoke={"iterations": 2000, "thin": 10, "predictive": 20},
+        most_rows=SAMPLER_ROWS,
+    ),
+    "pmf_bbvi_10": Method("PMF+BBVI(10)", "pmf_bbvi_10", smoke={"steps": 10}, most_rows=EXACT_ROWS),
+    "pmf_bbvi_100": Method("PMF+BBVI(100)", "pmf_bbvi_100", smoke={"steps": 5}, most_rows=SAMPLER_ROWS),
+    "lasso": Method("LASSO", "lasso", smoke=CROSS_VALIDATED),
+    "mcp": Method("MCP", "mcp", smoke=CROSS_VALIDATED),
+    "gam_lasso": Method("GAM LASSO", "gam_lasso", smoke=CROSS_VALIDATED),
+    "gam_ssl": Method("GAM SS LASSO", "gam_ssl", smoke={"spikes": 4}),
+    "lightgbm": Method("LightGBM", "lightgbm", smoke={"trees": 30, "folds": 3}),
+    "sparse_bart": Method(
+        "sparse BART", "sparse_bart", smoke={"trees": 10, "burn_in": 20, "draws": 20}, warm=False
+    ),
+}
+METHODS: dict[str, Method] = OURS | RIVALS
+
+
+def missing(name: str) -> str | None:
+    """Why a method cannot run here, or None if it can."""
+    peer = METHODS[name].peer
+    if not peer:
+        return None
+    if peer not in peers.PEERS:
+        return f"there is no rival {peer!r} in ssvgp.peers"
+    # Found, not imported: whoever only plans need not load the libraries of all rivals.
+    lacking = [library for library in peers.PEERS[peer].libraries if find_spec(library) is None]
+    return f"{peer} needs {', '.join(lacking)}: pip install 'ssvgp[peers]'" if lacking else None
+
+
+def settings_of(name: str, extra: Mapping[str, Any], smoke: bool) -> dict[str, Any]:
+    """All settings of a method that differ from its defaults: its own, those of the experiment, of a smoke run."""
+    method = METHODS[name]
+    own = method.settings if method.paper is None else method.paper
+    return {**own, **extra, **(method.smoke if smoke else {})}
+
+
+def answer(name: str, problem: Problem, settings: Mapping[str, Any], seed: int) -> Answer:
+    """Fit the method of that name and let it predict."""
+    method = METHODS[name]
+    if method.peer:
+        return _rival(method, problem, settings, seed)
+    return _ours(method, problem, settings, seed)
+
+
+def warm_up(name: str) -> None:
+    """Let a rival's libraries load and compile on a tiny table, so that this is no part of its seconds."""
+    method = METHODS[name]
+    if not (method.peer and method.warm):
+        return
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 4))
+    rival = peers.make(method.peer, random_state=0, **method.smoke)
+    rival.fit(X, X[:, 0] + 0.1 * rng.standard_normal(30)).predict(X[:5])
+
+
+class _Phases:
+    """When each phase of a fit was last heard of; the callback of the estimator."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, float] = {}
+
+    def __call__(self, event: Any) -> None:
+        self.last[event.phase] = time.perf_counter()
+
+
+def _ours(method: Method, problem: Problem, settings: Mapping[str, Any], seed: int) -> Answer:
+    phases = _Phases()
+    common = {"random_state": seed, "n_jobs": 1}
+    if method.paper is None:
+        model = SSVGPRegressor(**common, **settings)
+    else:
+        constants = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+        model = SSVGPRegressor("paper", settings=PaperSettings(**constants), callback=phases, **common)
+    start = time.perf_counter()
+    model.fit(problem.X, problem.y)
+    fitted = time.perf_counter()
+    mean = model.predict(problem.X_test)
+    done = time.perf_counter()
+    band = model.predict_quantiles(problem.X_test, [0.025, 0.975])
+    notes = _notes_of_ours(model)
+    if "a-CAVI" in phases.last:
+        notes |= {"train_seconds": phases.last["a-CAVI"] - start, "loo_seconds": fitted - phases.last["a-CAVI"]}
+    return Answer(
+        mean,
+        model.log_predictive_density(problem.X_test, problem.y_test),
+        band[:, 0],
+        band[:, 1],
+        selected=model.get_support(),
+        fit_seconds=fitted - start,
+        predict_seconds=done - fitted,
+        profiles={"pip": model.pip_, "inverse_lengthscale": model.inverse_lengthscales_} | _by_v(model),
+        notes=notes,
+    )
+
+
+def _by_v(model: SSVGPRegressor) -> dict[str, np.ndarray]:
+    """PIPs (d,) at each v, where several were fitted for the sake of comparison (table 2)."""
+    v = model.ensemble_.notes.get("v", ())
+    if tuple(v) != BY_V:
+        return {}
+    wide = np.zeros((len(v), model.n_features_in_))
+    wide[:, model.kept_] = model.ensemble_.notes["inclusion"]
+    return {f"pip_v{value:.0e}".replace("+0", ""): row for value, row in zip(v, wide, strict=True)}
+
+
+def _notes_of_ours(model: SSVGPRegressor) -> dict[str, Any]:
+    """What the tables ask beside scores; a background is a regression on all inputs, so that it uses them all."""
+    used = np.unique(np.concatenate([member.active for member in model.members_])).size
+    background = float(model.variance_shares_["background"])
+    return {
+        "average_pip": float(model.pip_.mean()),
+        "members": len(model.members_),
+        "background": background,
+        "inputs_used": int(model.kept_.size if background > 0 else used),
+    }
+
+
+def _rival(method: Method, problem: Problem, settings: Mapping[str, Any], seed: int) -> Answer:
+    rival = peers.make(method.peer, random_state=seed, **settings)
+    rival.fit(problem.X, problem.y)
+    start = time.perf_counter()
+    forecast = rival.predict(problem.X_test)
+    predicted = time.perf_counter() - start
+    relevance = rival.relevance()
+    notes: dict[str, Any] = dict(rival.notes)
+    if method.peer.startswith("mlii") and problem.relevant is not None:
+        notes["mcc_by_threshold"] = threshold_sweep(relevance.scores, problem.relevant)
+    return normal_answer(
+        problem.y_test,
+        forecast.mean,
+        forecast.variance,
+        selected=relevance.selected,
+        fit_seconds=rival.seconds,
+        predict_seconds=predicted,
+        profiles={"score": relevance.scores},
+        notes=notes,
+    )

@@ -1,0 +1,78 @@
+"""Results as JSON lines, one for each trial: written whole or not at all, and read back by key."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+RESULTS = Path(__file__).parent / "results"
+
+Line = dict[str, Any]
+Key = tuple[str, str, int]
+
+
+def file_of(experiment: str, smoke: bool, results: Path = RESULTS) -> Path:
+    """The file of an experiment. A smoke run has one of its own: it must never stand among measurements."""
+    return results / f"{experiment}{'-smoke' if smoke else ''}.jsonl"
+
+
+def key_of(line: Mapping[str, Any]) -> Key:
+    """What tells one trial from another within an experiment."""
+    return (line["design"], line["method"], line["trial"])
+
+
+def read(path: Path) -> list[Line]:
+    """The trials of a file, the last line of each key, in the order of the file.
+
+    A last line without its end was being written when the run was killed: it is passed over.
+    """
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    whole, _, _ = text.rpartition("\n")
+    found: dict[Key, Line] = {}
+    for number, row in enumerate(whole.splitlines(), start=1):
+        try:
+            line = json.loads(row)
+            found[key_of(line)] = line
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path.name}, line {number} is no result ({error!r}): mend or remove it") from error
+    return list(found.values())
+
+
+def mend(path: Path) -> bool:
+    """Cut off a half-written last line; says whether there was one."""
+    if not path.exists():
+        return False
+    with _locked(path) as stream:
+        text = stream.read()
+        whole = text[: text.rfind("\n") + 1]
+        if whole == text:
+            return False
+        stream.seek(0)
+        stream.truncate()
+        stream.write(whole)
+    return True
+
+
+def append(path: Path, line: Mapping[str, Any]) -> None:
+    """Add one trial; runs that share the file wait for each other."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    row = json.dumps(line, allow_nan=False) + "\n"
+    with _locked(path) as stream:
+        stream.seek(0, 2)
+        stream.write(row)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[TextIO]:
+    """The file, open for reading and writing, for one process at a time."""
+    with path.open("r+", encoding="utf-8") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield stream
+        stream.flush()

@@ -1,0 +1,139 @@
+"""What is stored, asked by experiment, design, method and score; and how ours compares with a printed number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import store
+from experiments.store import Line
+
+EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league")
+HIGH_IS_GOOD = frozenset({"mcc", "coverage95"})
+RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The lines of every experiment."""
+
+    lines: Mapping[str, Sequence[Line]]
+
+    def good(self, experiment: str, design: str, method: str) -> list[Line]:
+        """Trials without an error, by number."""
+        return sorted((one for one in self._of(experiment, design, method) if "error" not in one), key=_trial)
+
+    def failed(self, experiment: str, design: str, method: str) -> list[Line]:
+        """Trials with an error, by number."""
+        return sorted((one for one in self._of(experiment, design, method) if "error" in one), key=_trial)
+
+    def values(self, experiment: str, design: str, method: str, score: str) -> np.ndarray:
+        """One score over the trials (draws,); empty where nothing is stored, NaN where a trial does not have it."""
+        lines = self.good(experiment, design, method)
+        swept = [line["notes"].get("mcc_by_threshold") for line in lines]
+        if score == "mcc" and lines and all(swept):
+            return best_threshold(np.array(swept, dtype=float))
+        return np.array([_number(line, score) for line in lines], dtype=float)
+
+    def _of(self, experiment: str, design: str, method: str) -> list[Line]:
+        lines = self.lines.get(experiment, ())
+        return [line for line in lines if line["design"] == design and line["method"] == method]
+
+
+def load(results: Path = store.RESULTS, smoke: bool = False) -> Stored:
+    """All that is stored in a folder."""
+    return Stored({name: store.read(store.file_of(name, smoke, results)) for name in EXPERIMENTS})
+
+
+def best_threshold(swept: np.ndarray) -> np.ndarray:
+    """MCC (draws,) at the one threshold whose mean over the draws is best, of MCCs (draws, thresholds) (B.2)."""
+    return swept[:, int(np.argmax(swept.mean(axis=0)))]
+
+
+def _trial(line: Line) -> int:
+    return int(line["trial"])
+
+
+def _number(line: Line, score: str) -> float:
+    """A score of a trial, or else a note; `inputs` are those that predictions depend on."""
+    if score == "inputs":
+        return float(line["notes"].get("inputs_used", line["scores"]["selected"]))
+    if score in MINUTES:
+        value = _number(line, MINUTES[score])
+        return value / 60.0
+    value = line["scores"].get(score, line["notes"].get(score))
+    return float("nan") if value is None else float(value)
+
+
+MINUTES = {
+    "minutes": "seconds",
+    "train_minutes": "train_seconds",
+    "loo_minutes": "loo_seconds",
+    "predict_minutes": "predict_seconds",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A statistic of ours with its spread over `count` trials, and the standard error of the statistic."""
+
+    value: float
+    sd: float
+    error: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number of the paper; `sd` is None where it prints none."""
+
+    value: float
+    sd: float | None = None
+
+
+def mean_of(values: np.ndarray) -> Measured | None:
+    """Mean and sd over trials; None where nothing was measured."""
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    sd = float(values.std(ddof=1)) if values.size > 1 else 0.0
+    return Measured(float(values.mean()), sd, sd / np.sqrt(values.size), values.size)
+
+
+def percentile_of(values: np.ndarray, percent: float, high_is_good: bool) -> Measured | None:
+    """A percentile that counts from the good end, its standard error by resampling; None where nothing was measured."""
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return None
+    percent = 100.0 - percent if high_is_good else percent
+    rng = np.random.default_rng(0)
+    again = np.percentile(rng.choice(values, (RESAMPLES, values.size)), percent, axis=1)
+    return Measured(float(np.percentile(values, percent)), 0.0, float(again.std()), values.size)
+
+
+def apart(ours: Measured, printed: Printed, trials: int, rounding: float) -> float:
+    """How many standard errors ours lies above the printed number, half a unit of its last digit forgiven.
+
+    Where the paper prints no sd, its error is taken to be ours at its number of trials.
+    """
+    own_sd = ours.error * np.sqrt(ours.count)
+    theirs = (own_sd if printed.sd is None else printed.sd) / np.sqrt(trials)
+    gap = ours.value - printed.value
+    gap = np.sign(gap) * max(abs(gap) - 0.5 * rounding, 0.0)
+    error = float(np.hypot(ours.error, theirs))
+    if error < 1e-12:  # rounding
+        return 0.0 if abs(gap) < 1e-12 else float(np.copysign(np.inf, gap))
+    return float(gap / error)
+
+
+def printed_of(value: Any) -> Printed | None:
+    """A number of paper.json in any of its forms."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return Printed(float(value["mean"]), float(value["sd"]))
+    return Printed(float(value))

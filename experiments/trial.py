@@ -1,0 +1,118 @@
+"""One trial in a process of its own: the runner writes the job to its input and reads the last line of its output.
+
+A process of its own makes peak memory honest, keeps rivals' libraries apart, and can be stopped at a time limit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import resource
+import sys
+import traceback
+import warnings
+from collections.abc import Mapping
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks.unit import unit_seconds
+from experiments import methods, scoring
+from experiments.problems import thinned
+from ssvgp import peers
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "ssvgp")
+
+
+def run(job: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of one job, or the error that ended it."""
+    try:
+        return _measured(job)
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        return {"error": f"{type(error).__name__}: {error} ({place})"}
+
+
+def _measured(job: Mapping[str, Any]) -> dict[str, Any]:
+    experiment = import_module(job["module"]).EXPERIMENT
+    name, seed = job["method"], job["seed"]
+    whole = experiment.designs[job["design"]](seed, job["smoke"])
+    problem = thinned(whole, methods.METHODS[name].most_rows, seed)
+    if not job["smoke"]:
+        methods.warm_up(name)
+    unit, before = unit_seconds(repeats=50), peak_megabytes()
+    answer = methods.answer(name, problem, job["settings"], seed)
+    peak = peak_megabytes()
+    found = scoring.scores(problem, answer) | {"peak_mb": peak, "data_mb": before}
+    if not math.isfinite(found["nmse"]):
+        raise ValueError("the predictions are not finite")
+    out = {
+        "n": int(whole.y.size),
+        "rows": int(problem.y.size),
+        "d": int(whole.X.shape[1]),
+        "n_test": int(whole.y_test.size),
+        "scores": found,
+        "notes": answer.notes,
+        "profiles": {
+            key: scoring.profile(values, whole.relevant, experiment.keep) for key, values in answer.profiles.items()
+        },
+        "unit_seconds": unit,
+        "versions": versions(name),
+    }
+    if experiment.surfaces:
+        out["surface"] = scoring.surface(answer.mean)
+    return finite(out)
+
+
+def finite(value: Any) -> Any:
+    """The same with plain numbers, and None for what JSON cannot hold: infinities and no-numbers."""
+    if isinstance(value, Mapping):
+        return {str(key): finite(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(one) for one in value]
+    if isinstance(value, (str, bool, int)) or value is None:
+        return value
+    number = float(value)
+    return float(f"{number:.6g}") if math.isfinite(number) else None
+
+
+def peak_megabytes() -> float:
+    """Peak resident memory of this process; what it was in the process before `exec` does not count."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for row in status.read_text().splitlines():
+            if row.startswith("VmHWM:"):
+                return float(row.split()[1]) / 1024.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+
+
+def versions(name: str) -> dict[str, str]:
+    """Versions of what the numbers depend on, a rival's libraries among them."""
+    entry = peers.PEERS.get(methods.METHODS[name].peer)
+    libraries = (*LIBRARIES, *(entry.libraries if entry else ()))
+    found = {"python": platform.python_version()}
+    for library in libraries:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            module = sys.modules.get(library)
+            found[library] = str(getattr(module, "__version__", "unknown"))
+    return found
+
+
+def main() -> None:
+    """Read a job, run it, write its result."""
+    warnings.simplefilter("ignore")  # constant columns of a split, rivals' own notices
+    job = json.loads(sys.stdin.read())
+    # What libraries print to the output must not mix with the result.
+    result = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    result.write(json.dumps(run(job), allow_nan=False) + "\n")
+    result.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Ranks with ties and with methods that are missing, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.league_tables import ranks, scores_markdown, standings, standings_markdown, thinned_rows
+from experiments.summaries import Stored
+
+Make = Callable[..., dict[str, Any]]
+
+
+def test_ties_share_their_mean_and_the_missing_are_last_together() -> None:
+    nan = np.nan
+    table = np.array([[1.0, 5.0, nan, nan], [2.0, 5.0, 3.0, nan], [2.0, nan, nan, nan], [4.0, 1.0, 2.0, nan]])
+    expected = [[1.0, 2.5, 3.5], [2.5, 2.5, 2.0], [2.5, 4.0, 3.5], [4.0, 1.0, 1.0]]
+    np.testing.assert_array_equal(ranks(table), expected)
+
+
+@pytest.fixture
+def stored(stored_line: Make) -> Stored:
+    """Two designs; LASSO ties with ours on one of them by the mean of two trials, and fails on the other."""
+    lines = [
+        stored_line("league", "toy", "ssvgp", 0, nmse=0.2, nlpd=0.5, seconds=1.0),
+        stored_line("league", "prostate", "ssvgp", 0, nmse=0.4, nlpd=0.6, seconds=100.0, selected=1.0),
+        stored_line("league", "toy", "lasso", 0, nmse=0.1, nlpd=0.1, seconds=0.1),
+        stored_line("league", "toy", "lasso", 1, nmse=0.3, nlpd=0.3, seconds=0.1),
+        stored_line("league", "prostate", "lasso", 0),
+        stored_line("league", "prostate", "mlii", 0, nmse=0.3, nlpd=0.7, seconds=1.0) | {"rows": 5},
+    ]
+    failed = lines[4]
+    del failed["scores"], failed["d"]
+    failed["error"] = "lost"
+    return Stored({"league": lines})
+
+
+def test_standings_by_hand(stored: Stored) -> None:
+    found = {one.method: one for one in standings(stored)}
+    # toy: ours and LASSO tie at 1.5, ML-II is last; prostate: ML-II 1, ours 2, LASSO 3
+    assert {name: one.rank_nmse for name, one in found.items()} == {"ssvgp": 1.75, "lasso": 2.25, "mlii": 2.0}
+    assert {name: one.rank_nlpd for name, one in found.items()} == {"ssvgp": 1.5, "lasso": 2.0, "mlii": 2.5}
+    assert found["ssvgp"].seconds == pytest.approx(10.0) and found["lasso"].seconds == pytest.approx(0.1)
+    assert found["ssvgp"].share == pytest.approx((2.0 / 4.0 + 1.0 / 4.0) / 2.0)
+    assert (found["lasso"].designs, found["lasso"].failed) == (1, 1)
+    assert [one.method for one in standings(stored)] == ["ssvgp", "mlii", "lasso"]
+    assert standings(Stored({})) == []
+
+
+def test_tables_show_what_is_missing_and_what_is_best(stored: Stored) -> None:
+    rows = scores_markdown(stored, ("toy", "prostate", "ar1"), "nmse").splitlines()[2:]
+    assert rows == [
+        "| ours, default | **0.200** | 0.400 | – |",
+        "| ML-II GP | – | **0.300** | – |",
+        "| LASSO | **0.200** | – | – |",
+    ]
+    assert "| LASSO | 2.25 | 2.00 |" in standings_markdown(stored)
+    assert thinned_rows(stored) == ["ML-II GP on prostate: 5 of 20 rows"]

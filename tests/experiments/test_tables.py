@@ -1,0 +1,125 @@
+"""Tables against numbers worked out by hand, and every row of the paper against a method that produces it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments import experiment1, experiment2, methods, real, toy
+from experiments.paper_tables import PAPER, ROWS, all_tables, experiment1_tables, intersection_table, toy_tables
+from experiments.summaries import Measured, Printed, Stored, apart, best_threshold, mean_of, percentile_of
+from experiments.tables import far, markdown
+
+Make = Callable[..., dict[str, Any]]
+
+
+def test_means_sds_and_differences_by_hand(stored_line: Make) -> None:
+    lines = [stored_line("toy", "toy", "mf", i, nmse=value, seconds=3.0) for i, value in enumerate((0.05, 0.07, 0.09))]
+    table = toy_tables(Stored({"toy": lines}))[0]
+    row = next(text for text in markdown(table).splitlines() if "SSVGP+MFG" in text)
+    assert row == "| SSVGP+MFG | 3 | 0.070 ± 0.020 | 0.068 ± 0.011 | +0.002 | 3.0 | 27.8 ± 0.5 | -24.8 |"
+    row = next(text for text in markdown(table).splitlines() if "ML-II" in text)
+    assert row == "| ML-II GP | 0 | not run | 0.096 ± 0.014 |  | not run | 5.0 ± 0.7 |  |"
+
+
+def test_failed_trials_are_counted_and_not_averaged(stored_line: Make) -> None:
+    good, bad = (stored_line("toy", "toy", "mf", i, nmse=0.1) for i in range(2))
+    bad["error"] = "lost"
+    del bad["scores"]
+    row = toy_tables(Stored({"toy": [good, bad]}))[0].rows[-1]
+    assert (row.failed, row.pairs[0].ours) == (1, Measured(0.1, 0.0, 0.0, 1))
+    assert "| SSVGP+MFG | 1, 1 failed | 0.100 |" in markdown(toy_tables(Stored({"toy": [good, bad]}))[0])
+
+
+def test_percentiles_count_from_the_good_end(stored_line: Make) -> None:
+    lines = [
+        stored_line("experiment1", "experiment1", "lasso", i, nmse=0.1 * i, mcc=0.1 * i, seconds=1.0) for i in range(5)
+    ]
+    table = experiment1_tables(Stored({"experiment1": lines}))[1]
+    rows = {row.label: row for row in table.rows}
+    worse = rows["LASSO, 75%"].pairs
+    assert (worse[0].ours.value, worse[1].ours.value) == pytest.approx((0.3, 0.1))
+    better = rows["LASSO, 25%"].pairs
+    assert (better[0].ours.value, better[1].ours.value) == pytest.approx((0.1, 0.3))
+    assert percentile_of(np.array([]), 50, False) is None and mean_of(np.array([np.nan])) is None
+
+
+def test_ml_ii_is_judged_at_the_one_threshold_that_is_best_on_average(stored_line: Make) -> None:
+    swept = np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.2]])
+    np.testing.assert_array_equal(best_threshold(swept), [0.5, 0.6])
+    lines = [stored_line("experiment1", "experiment1", "mlii", i, mcc=0.0) for i in range(2)]
+    for line, row in zip(lines, swept.tolist(), strict=True):
+        line["notes"] = {"mcc_by_threshold": row}
+    assert Stored({"experiment1": lines}).values("experiment1", "experiment1", "mlii", "mcc").tolist() == [0.5, 0.6]
+
+
+def test_the_average_pip_at_each_v_counts_all_inputs(stored_line: Make) -> None:
+    line = stored_line("toy", "toy", "mf_by_v", 0)
+    line["profiles"] = {f"pip_v1e{k}": {"relevant": [1.0], "others": [0.1 * k, 0.0, 0.0]} for k in range(2, 7)}
+    table = next(one for one in toy_tables(Stored({"toy": [line]})) if one.name == "table2")
+    assert [row.pairs[0].ours.value for row in table.rows] == pytest.approx([(1 + 0.1 * k) / 4 for k in range(2, 7)])
+    assert [row.pairs[0].printed.value for row in table.rows] == [0.0, 0.05, 0.07, 0.34, 1.0]
+
+
+def test_distance_from_print_in_standard_errors_by_hand() -> None:
+    ours = Measured(0.30, sd=0.04, error=0.02, count=4)
+    assert apart(ours, Printed(0.20, 0.09), trials=9, rounding=0.0) == pytest.approx(0.1 / np.hypot(0.02, 0.03))
+    assert apart(ours, Printed(0.20), trials=16, rounding=0.02) == pytest.approx(0.09 / np.hypot(0.02, 0.01))
+    exact = Measured(1.0, 0.0, 0.0, 4)
+    assert apart(exact, Printed(1.0), 4, 0.01) == 0.0 and apart(exact, Printed(0.9), 4, 0.01) == np.inf
+
+
+def test_only_what_is_far_and_not_a_time_is_reported(stored_line: Make) -> None:
+    lines = [stored_line("toy", "toy", "mf", i, nmse=0.5 + 0.001 * i, seconds=1e4) for i in range(3)]
+    lines += [stored_line("toy", "toy", "mlii", i, nmse=0.096 + 0.001 * i) for i in range(3)]
+    lines += [stored_line("toy", "toy", "pmf_bbvi_10", i, nmse=9.0) for i in range(2)]  # too few to judge
+    found = far(toy_tables(Stored({"toy": lines}))[0])
+    assert [(row.label, column.heading) for row, column, _, _ in found] == [("SSVGP+MFG", "MSE")]
+
+
+def test_the_points_of_intersection_are_those_of_equation_14() -> None:
+    values = [row.pairs[0].ours.value for row in intersection_table().rows]
+    by_hand = [np.sqrt((np.log(1e8) + 2 * np.log((1 - pi) / pi)) / (1e4 * (1 - 1e-8))) for pi in (0.001, 0.999)]
+    assert values == pytest.approx(by_hand)
+
+
+def printed_rows() -> list[tuple[str, str, str]]:
+    """Every named row of paper.json with the experiment and the design that must produce it."""
+    found = [("toy", "toy", name) for name in (*PAPER["toy"]["methods"], *PAPER["speed_up"]["columns"])]
+    first = PAPER["experiment1"]
+    names = {*first["mean_sd"]["methods"], *first["percentiles"]["methods"], *first["runtimes_s"]} - {"table"}
+    found += [("experiment1", "experiment1", name) for name in sorted(names)]
+    for design, key in (("wide", "n1e4_d1e4"), ("tall", "n1e6_d1e2")):
+        second = PAPER["experiment2"][key]
+        found += [("experiment2", design, name) for name in {**second["methods"], **second["runtime_min_by_part"]}]
+    for design, key in (("ujiindoorloc", "UJINDOORLOC"), ("ct_slices", "CTSLICE")):
+        found += [("real", design, name) for name in PAPER["real_data"][key]["methods"]]
+    return found
+
+
+@pytest.mark.parametrize(("experiment", "design", "name"), printed_rows())
+def test_every_row_of_the_paper_has_a_method_and_a_place_in_a_table(experiment: str, design: str, name: str) -> None:
+    known = {one.EXPERIMENT.name: one.EXPERIMENT for one in (toy, experiment1, experiment2, real)}
+    assert ROWS[name] in methods.METHODS
+    assert ROWS[name] in known[experiment].methods[design]
+    labels = {row.label.partition(", ")[0] for table in all_tables(Stored({})) for row in table.rows}
+    assert name in labels
+
+
+def test_every_number_of_the_paper_is_in_a_table() -> None:
+    def numbers(value: Any) -> list[float]:
+        if isinstance(value, dict):
+            return [one for key, part in value.items() for one in numbers(part) if key not in ("sd", "v", "c")]
+        return [float(value)] if isinstance(value, (int, float)) else []
+
+    shown = {pair.printed.value for t in all_tables(Stored({})) for row in t.rows for pair in row.pairs if pair.printed}
+    first, second, third = PAPER["experiment1"], PAPER["experiment2"], PAPER["real_data"]
+    asked = [PAPER["toy"]["methods"], PAPER["speed_up"]["columns"], first["mean_sd"]["methods"]]
+    asked += [first["percentiles"]["methods"], first["runtimes_s"]]
+    for key in ("n1e4_d1e4", "n1e6_d1e2"):
+        asked += [second[key]["methods"], second[key]["runtime_min_by_part"]]
+    asked += [third[key]["methods"] for key in ("CTSLICE", "UJINDOORLOC")]
+    assert set(numbers(dict(enumerate(asked)))) <= shown
