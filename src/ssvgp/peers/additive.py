@@ -17,6 +17,11 @@ from ssvgp.peers.splines import Groups, SplineBasis
 class AdditivePeer(Peer):
     """A sparse additive rival: `_fit` leaves a basis, groups, coefficients (p, m), an intercept and an error."""
 
+    _groups: Groups
+    _coefficients: np.ndarray
+    _intercept: float
+    _error: float
+
     def __init__(self, width: int, folds: int, random_state: int) -> None:
         super().__init__(random_state)
         self.width, self.folds = width, folds
@@ -52,7 +57,7 @@ class GroupLasso(AdditivePeer):
         pull = np.sqrt(np.sum((design.T @ (y - y.mean())).reshape(X.shape[1], -1) ** 2, axis=1)) / len(y)
         # Above max ||Z_g'y|| / (n sqrt(rank)) every group is zero.
         largest = float(np.max(pull / np.sqrt(np.maximum(self._groups.ranks, 1))))
-        penalties = falling(largest, *design.shape, self.penalties)
+        penalties = falling(largest, design.shape[0], design.shape[1], self.penalties)
         choice = choose(_held_out, columns, y, penalties, self.folds, self.random_state)
         path = group_lasso_path(design, y - y.mean(), self._groups.ranks, penalties[: choice.place + 1])
         self._coefficients, self._intercept, self._error = path[-1], float(y.mean()), choice.error

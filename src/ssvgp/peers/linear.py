@@ -16,6 +16,10 @@ from ssvgp.peers.folds import choose, falling, splits
 class LinearPeer(Peer):
     """A sparse linear rival: subclasses give the coefficients (p,), the intercept and the out-of-fold error."""
 
+    _coefficients: np.ndarray
+    _intercept: float
+    _error: float
+
     def __init__(self, folds: int = 10, penalties: int = 100, random_state: int = 0) -> None:
         super().__init__(random_state)
         self.folds, self.penalties = folds, penalties
@@ -28,7 +32,7 @@ class LinearPeer(Peer):
 
     def _path_of_penalties(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         # Above max |x_j'y| / n every coefficient is zero.
-        return falling(float(np.max(np.abs(X.T @ y))) / len(y), *X.shape, self.penalties)
+        return falling(float(np.max(np.abs(X.T @ y))) / len(y), X.shape[0], X.shape[1], self.penalties)
 
 
 class Lasso(LinearPeer):

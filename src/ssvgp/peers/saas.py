@@ -8,6 +8,7 @@ samples the posterior by NUTS (NumPyro). Both see inputs scaled to the unit cube
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,6 +29,8 @@ THRESHOLD = 0.1
 
 class Saas(Peer):
     """What both versions share: scaling to the cube, prediction as a mixture, and slopes as relevance."""
+
+    _model: Any
 
     def __init__(self, rows: int | None, random_state: int) -> None:
         super().__init__(random_state)
