@@ -18,8 +18,9 @@ from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance
 from ssvgp.peers.thresholds import THRESHOLD
 
-# Steps between two looks at the clock: the library cannot be interrupted, and a new call forgets its curvature.
-STEPS = 5
+# Steps between two looks at the clock: the library cannot be interrupted, and a new call forgets its curvature. With a
+# thousand inputs a step can take many seconds, and the budget is overrun by up to this many.
+STEPS = 2
 
 
 class BoostedGP(Peer):

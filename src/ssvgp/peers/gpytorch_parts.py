@@ -72,15 +72,19 @@ def adam(
 
 
 def moments(
-    model: gpytorch.Module, likelihood: gpytorch.likelihoods.GaussianLikelihood, X: np.ndarray, dtype: str
+    model: gpytorch.Module,
+    likelihood: gpytorch.likelihoods.GaussianLikelihood,
+    X: np.ndarray,
+    dtype: str,
+    batch: int = BATCH,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean (t,) and variance (t,) of new targets, noise included, in batches of rows."""
     model.eval()
     likelihood.eval()
     means, variances = [], []
     with torch.no_grad(), gpytorch.settings.max_cholesky_size(EXACT_ROWS):
-        for start in range(0, len(X), BATCH):
-            forecast = likelihood(model(tensor(X[start : start + BATCH], dtype)))
+        for start in range(0, len(X), batch):
+            forecast = likelihood(model(tensor(X[start : start + batch], dtype)))
             means.append(forecast.mean.double().numpy())
             variances.append(forecast.variance.double().numpy())
     return np.concatenate(means), np.concatenate(variances)

@@ -23,6 +23,9 @@ from ssvgp.peers.gpytorch_parts import (
     tensor,
 )
 
+# GPyTorch passes all training rows through the kernel again for every batch, so batches of new rows are large here.
+BATCH = 10_000
+
 
 class InducingModel(gpytorch.models.ExactGP):
     """A zero-mean process whose kernel passes through inducing points (m, d), which are trained with the rest."""
@@ -79,7 +82,7 @@ class SparseGP(Peer):
         self.notes = {"iterations": steps, "rows": len(y), "inducing": len(places)}
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return moments(self._model, self._likelihood, X, self.dtype)
+        return moments(self._model, self._likelihood, X, self.dtype, BATCH)
 
     def _relevance(self) -> Relevance:
         scores = inverse_lengthscales(self._model.covariance.base_kernel)
