@@ -34,8 +34,8 @@ class Stored:
     def values(self, experiment: str, design: str, method: str, score: str) -> np.ndarray:
         """One score over the trials (draws,); empty where nothing is stored, NaN where a trial does not have it.
 
-        "mcc_best" is the MCC at the threshold that the truth chose, for methods that select by a threshold (B.2), and the
-        MCC of a method's own selection for all others.
+        "mcc_best" is the MCC at the threshold that the truth chose, for methods that select by a threshold (B.2), and
+        the MCC of a method's own selection for all others.
         """
         lines = self.good(experiment, design, method)
         if score == "mcc_best":
