@@ -70,6 +70,8 @@ def plan(experiment: Experiment, options: Options) -> Iterator[dict[str, Any]]:
                 usual = experiment.fewer.get(f"{design}/{method}", experiment.fewer.get(method, experiment.trials))
                 if options.methods and method not in options.methods:
                     continue
+                if options.smoke and design != designs[0] and methods.METHODS[method].peer:
+                    continue  # loading and compiling takes most of a small trial: once is enough
                 if options.trials is None and trial >= options.first + usual:
                     continue
                 yield _job(experiment, design, method, trial, options)

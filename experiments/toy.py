@@ -42,6 +42,7 @@ EXPERIMENT = Experiment(
         "toy_weak": ("ssvgp", "mf_by_v", "paper_n4", "paper_n4_kappa1"),
     },
     trials=10,
+    smoke_designs=("toy",),
     keep=100,
 )
 

@@ -89,6 +89,13 @@ def test_a_smoke_run_is_small_and_has_a_file_of_its_own(fake: Experiment, here: 
     assert here == ALL[:2]
 
 
+def test_a_smoke_run_tries_rivals_on_the_first_design_alone(fake: Experiment) -> None:
+    designs, names = dict(fake.designs, more=fake.designs["tiny"]), dict(fake.methods, more=["average"])
+    two = replace(fake, designs=designs, methods=names)
+    assert [job["design"] for job in plan(two, Options(smoke=True))] == ["tiny", "tiny"]
+    assert [job["design"] for job in plan(two, Options(trials=1))] == ["tiny", "tiny", "more"]
+
+
 def test_a_failure_of_a_smoke_run_is_a_failure_of_the_command(fake: Experiment, here: Ran, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="1 trials failed"):
         command.main(fake, ["--smoke", "--results", str(tmp_path), "--set", "average.fails_at=1000"])
