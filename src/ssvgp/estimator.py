@@ -49,8 +49,9 @@ class SSVGPRegressor(Answers):
     settings : AutoSettings or PaperSettings, as the method needs; None for the default.
     target_transform : None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
     threshold : inputs whose PIP lies above it are selected.
-    exact_limit : rows up to which all is exact; beyond it, fits work on blocks of rows (unless `settings` say
-        otherwise), predictions and leave-one-out figures on the `predict_neighbours` nearest rows.
+    exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
+        `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
+        (unless `settings` say otherwise).
     predict_neighbours : nearest training rows that each prediction conditions on, beyond `exact_limit` rows.
     n_jobs : members fitted, and batches predicted, at a time; None is 1, -1 all cores. Results do not depend on it.
     max_memory : bytes, or text such as "2GB", that a fit or a prediction may take beside X: it sizes batches, what is
@@ -150,7 +151,7 @@ class SSVGPRegressor(Answers):
         listen = self._listen if self.verbose or self.callback is not None else None
         if self.method == "paper":
             return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
-        chosen = self.settings or AutoSettings(exact_rows=self.exact_limit, predict_neighbours=self.predict_neighbours)
+        chosen = self.settings or AutoSettings(exact_rows=self.exact_limit // 2, predict_neighbours=self.predict_neighbours)
         return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
 
     def _listen(self, report: Any) -> None:

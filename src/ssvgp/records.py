@@ -219,7 +219,7 @@ class AutoSettings:
     backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide")
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000
-    exact_rows: int = 2000
+    exact_rows: int = 1000
     search_blocks: int = 3  # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours
     blocks: int = 16
     block_rows: int = 250  # a power of two would be a fifth slower: its rows fall on the same places of the cache
