@@ -4,7 +4,7 @@
 |---|---|
 | ujiindoorloc | 100 ("not heard") becomes -105, just below the weakest signal; longitude; both files together |
 | blog_feedback | log(1 + y), and sign(x) log(1 + abs(x)) of the inputs, which are counts with heavy tails |
-| liver_toxicity, permeability | log y, which spans three powers of ten (for the second decided after a first look at scores) |
+| liver_toxicity, permeability | log y, which spans three powers of ten (the second since a first look at scores) |
 | communities_crime | the 99 columns without missing values |
 | ct_slices | a user's own copy of UCI 206: SSVGP_CT_SLICES names the file (CSV as published, or .npz with X and y) |
 | others | as they are |
