@@ -90,7 +90,8 @@ def test_a_smoke_run_is_small_and_has_a_file_of_its_own(fake: Experiment, here: 
 
 
 def test_a_smoke_run_tries_rivals_on_the_first_design_alone(fake: Experiment) -> None:
-    two = replace(fake, designs=dict(fake.designs, more=fake.designs["tiny"]), methods=dict(fake.methods, more=["average"]))
+    designs, names = {**fake.designs, "more": fake.designs["tiny"]}, {**fake.methods, "more": ["average"]}
+    two = replace(fake, designs=designs, methods=names)
     assert [job["design"] for job in plan(two, Options(smoke=True))] == ["tiny", "tiny"]
     assert [job["design"] for job in plan(two, Options(trials=1))] == ["tiny", "tiny", "more"]
 
