@@ -55,6 +55,9 @@ OURS: dict[str, Method] = {
     "paper_n2": _paper("ours, paper's method (m=n/2)", minibatch=0.5),
     "paper_n4": _paper("ours, paper's method (m=n/4)", minibatch=0.25),
     "paper_n4_kappa1": _paper("ours, paper's method (m=n/4, kappa=1)", minibatch=0.25, kappa=1.0),
+    "paper_n4_noise": _paper(
+        "ours, paper's method (m=n/4, kappa=1 in the noise)", minibatch=0.25, kappa=1.0, kappa_place="noise"
+    ),
     "paper_256": _paper("ours, paper's method (m=256)", minibatch=256),
     "paper_128": _paper("ours, paper's method (m=128)", minibatch=128),
     "paper_64": _paper("ours, paper's method (m=64)", minibatch=64),

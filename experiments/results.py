@@ -136,7 +136,8 @@ def _settings(stored: Stored) -> list[str]:
 
 
 def _remark(table: Table, label: str) -> str:
-    return REMARKS.get(f"{table.name}/{label}", REMARKS.get(table.name, "not explained"))
+    """What is known of a row, by the method in front of the comma, or of its table."""
+    return REMARKS.get(f"{table.name}/{label.split(', ')[0]}", REMARKS.get(table.name, "not explained"))
 
 
 def _league(stored: Stored) -> list[str]:
