@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -88,3 +90,8 @@ def test_bad_input_is_refused_at_the_door(peer, table):
 def test_an_unknown_name_lists_the_rivals():
     with pytest.raises(ValueError, match="there are"):
         peers.make("nobody")
+
+
+def test_the_page_on_comparisons_names_every_rival():
+    page = (Path(__file__).parents[2] / "docs" / "peers.md").read_text()
+    assert [name for name in peers.PEERS if f"`{name}`" not in page] == []
