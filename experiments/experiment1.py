@@ -30,6 +30,7 @@ EXPERIMENT = Experiment(
             "mlii",
             "mlii_lbfgs",
             "gam_ssl",
+            "gam_ssl_gic",
             "gam_lasso",
             "lasso",
             "mcp",

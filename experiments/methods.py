@@ -94,6 +94,7 @@ RIVALS: dict[str, Method] = {
     "mcp": Method("MCP", "mcp", smoke=CROSS_VALIDATED),
     "gam_lasso": Method("GAM LASSO", "gam_lasso", smoke=CROSS_VALIDATED),
     "gam_ssl": Method("GAM SS LASSO", "gam_ssl", smoke={"spikes": 4}),
+    "gam_ssl_gic": Method("GAM SS LASSO by GIC", "gam_ssl_gic", smoke={"spikes": 4}),
     "lightgbm": Method("LightGBM", "lightgbm", smoke={"trees": 30, "folds": 3}),
     "sparse_bart": Method(
         "sparse BART", "sparse_bart", smoke={"trees": 10, "burn_in": 20, "draws": 20}, warm=False

@@ -110,7 +110,12 @@ def experiment1_tables(stored: Stored) -> list[Table]:
     at, printed = ("experiment1", "experiment1"), PAPER["experiment1"]
     times = {label: {"runtime_s": value} for label, value in printed["runtimes_s"].items() if label != "table"}
     columns, single = (MSE4, MCC, SECONDS), printed["savitsky_2011_single_trial"]
-    extra = ((DEFAULT, "ssvgp"), ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"), ("MCMC (ours alone)", "mcmc"))
+    extra = (
+        (DEFAULT, "ssvgp"),
+        ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"),
+        ("GAM SS LASSO by GIC (ours alone)", "gam_ssl_gic"),
+        ("MCMC (ours alone)", "mcmc"),
+    )
     means = compared(stored, at, _paper_rows(printed["mean_sd"]["methods"], *extra), columns)
     savitsky = compared(stored, at, {"MCMC, single trial": ("mcmc", single), DEFAULT: ("ssvgp", {})}, columns)
     runtimes = compared(stored, at, _paper_rows(times, (DEFAULT, "ssvgp")), (SECONDS,))
