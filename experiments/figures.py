@@ -218,9 +218,9 @@ def league(stored: Stored) -> Figure:
         return figure
     for one in found:
         ours = not METHODS[one.method].peer
-        ax.plot(one.seconds, one.rank_nmse, "o", color=SIGNAL if ours else DARK)
+        ax.plot(one.seconds, one.mean_rank, "o", color=SIGNAL if ours else DARK)
         name = METHODS[one.method].label
-        ax.annotate(name, (one.seconds, one.rank_nmse), (4, 4), textcoords="offset points", fontsize=7)
+        ax.annotate(name, (one.seconds, one.mean_rank), (4, 4), textcoords="offset points", fontsize=7)
     ax.set(xlabel="seconds of fit and prediction, geometric mean", ylabel="mean rank by nmse (1 is best)")
     _logarithmic(ax)
     ax.invert_yaxis()

@@ -22,14 +22,18 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a method stands: mean ranks over the designs, and what it costs; NaN where nothing is known.
+    """Where a method stands: median ranks over the designs, and what it costs; NaN where nothing is known.
 
-    `designs` counts those with a result, `failed` the trials that ended in an error.
+    `mean_rank` is that by nmse. `near` counts the real sets on which its nmse is within 5% of the best, `designs` all
+    with a result, `failed` the trials that ended in an error.
     """
 
     method: str
+    mean_rank: float
     rank_nmse: float
     rank_nlpd: float
+    rank_mcc: float
+    near: int
     coverage: float
     share: float
     seconds: float
@@ -39,23 +43,24 @@ class Standing:
 
 
 def means(stored: Stored, methods: Sequence[str], designs: Sequence[str], score: str) -> np.ndarray:
-    """Mean of a score over the trials, (methods, designs), NaN where a method has none or one that is not finite."""
+    """Mean of a score over the trials, (methods, designs): NaN where a method was not run, infinite where it failed."""
     out = np.full((len(methods), len(designs)), np.nan)
     for row, method in enumerate(methods):
         for column, design in enumerate(designs):
             values = stored.values("league", design, method, score)
             if values.size:
                 out[row, column] = values.mean()
+            elif stored.failed("league", design, method):
+                out[row, column] = np.inf
     return out
 
 
 def ranks(table: np.ndarray) -> np.ndarray:
-    """Ranks of methods (methods, designs), 1 is the smallest; ties share the mean, and all without a result are last.
+    """Ranks of methods (methods, designs), 1 is the smallest: ties share the mean, and those that failed are last.
 
-    Designs without any result are left out: (methods, those that remain).
+    NaN where a method was not run: it takes no part there.
     """
-    known = table[:, np.isfinite(table).any(axis=0)]
-    return rankdata(np.where(np.isfinite(known), known, np.inf), method="average", axis=0)
+    return rankdata(table, method="average", axis=0, nan_policy="omit")
 
 
 def entered(stored: Stored) -> list[str]:
@@ -65,7 +70,7 @@ def entered(stored: Stored) -> list[str]:
 
 
 def standings(stored: Stored) -> list[Standing]:
-    """All methods, the best mean rank by nmse first."""
+    """All methods, the best median rank by negative log density first."""
     methods = entered(stored)
     if not methods:
         return []
@@ -74,23 +79,35 @@ def standings(stored: Stored) -> list[Standing]:
         for score in ("nmse", "nlpd", "coverage95", "selected", "seconds", "peak_mb")
     }
     inputs = np.array([_inputs(stored, design) for design in DESIGNS])
-    rank_nmse, rank_nlpd = (ranks(tables[score]).mean(axis=1) for score in ("nmse", "nlpd"))
+    by_nmse, by_nlpd = ranks(tables["nmse"]), ranks(tables["nlpd"])
+    mcc = means(stored, methods, tuple(SYNTHETIC), "mcc")
+    by_mcc = ranks(np.where(np.isinf(mcc), np.inf, -mcc))  # high is good, but a failure is last here too
+    near = _near_the_best(means(stored, methods, REAL, "nmse"))
     failed = [sum(len(stored.failed("league", design, method)) for design in DESIGNS) for method in methods]
     found = [
         Standing(
             method,
-            float(rank_nmse[i]),
-            float(rank_nlpd[i]),
+            _mean(by_nmse[i]),
+            _median(by_nmse[i]),
+            _median(by_nlpd[i]),
+            _median(by_mcc[i]),
+            int(near[i]),
             _mean(tables["coverage95"][i]),
             _mean(tables["selected"][i] / inputs),
             float(np.exp(_mean(np.log(np.maximum(tables["seconds"][i], 1e-3))))),
-            float(np.nanmax(tables["peak_mb"][i])) if np.isfinite(tables["peak_mb"][i]).any() else float("nan"),
+            float(np.max(tables["peak_mb"][i], where=np.isfinite(tables["peak_mb"][i]), initial=0.0)) or float("nan"),
             int(np.isfinite(tables["nmse"][i]).sum()),
             failed[i],
         )
         for i, method in enumerate(methods)
     ]
-    return sorted(found, key=lambda one: (one.rank_nmse, one.method))
+    return sorted(found, key=lambda one: (one.rank_nlpd, one.mean_rank, one.method))
+
+
+def _near_the_best(nmse: np.ndarray) -> np.ndarray:
+    """On how many sets the error of each method (methods, sets) is at most 5% above the best."""
+    shown = np.where(np.isnan(nmse), np.inf, nmse)
+    return np.sum(np.isfinite(shown) & (shown <= 1.05 * shown.min(axis=0)), axis=1)
 
 
 def _inputs(stored: Stored, design: str) -> float:
@@ -105,14 +122,22 @@ def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
+def _median(values: np.ndarray) -> float:
+    """Median of what is known; NaN where nothing is."""
+    values = values[np.isfinite(values)]
+    return float(np.median(values)) if values.size else float("nan")
+
+
 def standings_markdown(stored: Stored) -> str:
     """The table of the league."""
     if not entered(stored):
         return "Nothing is stored yet."
     head = [
         "",
-        "mean rank, nmse",
-        "mean rank, nlpd",
+        "median rank, nlpd",
+        "median rank, nmse",
+        "median rank, MCC",
+        "within 5% of the best nmse, real sets",
         "coverage of 95%",
         "share of inputs kept",
         "seconds, geometric mean",
@@ -123,8 +148,10 @@ def standings_markdown(stored: Stored) -> str:
     rows = [
         [
             BY_NAME[one.method].label,
-            f"{one.rank_nmse:.2f}",
-            f"{one.rank_nlpd:.2f}",
+            _text(one.rank_nlpd, 1),
+            _text(one.rank_nmse, 1),
+            _text(one.rank_mcc, 1),
+            str(one.near),
             _text(one.coverage, 3),
             _text(one.share, 3),
             _text(one.seconds, 2),
@@ -145,7 +172,8 @@ def scores_markdown(stored: Stored, designs: Sequence[str], score: str, high_is_
     table = means(stored, methods, designs, score)
     best = np.full(len(designs), np.nan)
     some = np.isfinite(table).any(axis=0)
-    best[some] = (np.nanmax if high_is_good else np.nanmin)(table[:, some], axis=0)
+    shown = np.where(np.isfinite(table), table, np.nan)[:, some]
+    best[some] = (np.nanmax if high_is_good else np.nanmin)(shown, axis=0)
     lines = [line(["", *designs]), line(["---"] * (1 + len(designs)))]
     for row, method in enumerate(methods):
         cells = [_text(value, 3, value == best[column]) for column, value in enumerate(table[row])]

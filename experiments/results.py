@@ -152,7 +152,7 @@ def _league(stored: Stored) -> list[str]:
         "## The league",
         f"All methods on {len(SYNTHETIC)} synthetic designs and {len(REAL)} real sets, three draws or random 4:1 "
         "splits of each; how the sets were chosen is said in `experiments/league.py`. A rank of 1 is best, ties share "
-        "their mean, and a method without a result on a design is last there.",
+        "their mean, a method that failed on a design is last there, and one that was not run takes no part.",
         standings_markdown(stored),
         "![Accuracy against time](images/results/league.png)",
         "### nmse, synthetic designs",

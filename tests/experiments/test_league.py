@@ -14,10 +14,10 @@ from experiments.summaries import Stored
 Make = Callable[..., dict[str, Any]]
 
 
-def test_ties_share_their_mean_and_the_missing_are_last_together() -> None:
-    nan = np.nan
-    table = np.array([[1.0, 5.0, nan, nan], [2.0, 5.0, 3.0, nan], [2.0, nan, nan, nan], [4.0, 1.0, 2.0, nan]])
-    expected = [[1.0, 2.5, 3.5], [2.5, 2.5, 2.0], [2.5, 4.0, 3.5], [4.0, 1.0, 1.0]]
+def test_ties_share_their_mean_failures_are_last_together_and_who_was_not_run_takes_no_part() -> None:
+    nan, inf = np.nan, np.inf
+    table = np.array([[1.0, 5.0, inf, nan], [2.0, 5.0, 3.0, nan], [2.0, nan, inf, nan], [4.0, 1.0, 2.0, nan]])
+    expected = [[1.0, 2.5, 3.5, nan], [2.5, 2.5, 2.0, nan], [2.5, nan, 3.5, nan], [4.0, 1.0, 1.0, nan]]
     np.testing.assert_array_equal(ranks(table), expected)
 
 
@@ -40,13 +40,15 @@ def stored(stored_line: Make) -> Stored:
 
 def test_standings_by_hand(stored: Stored) -> None:
     found = {one.method: one for one in standings(stored)}
-    # toy: ours and LASSO tie at 1.5, ML-II is last; prostate: ML-II 1, ours 2, LASSO 3
-    assert {name: one.rank_nmse for name, one in found.items()} == {"ssvgp": 1.75, "lasso": 2.25, "mlii": 2.0}
-    assert {name: one.rank_nlpd for name, one in found.items()} == {"ssvgp": 1.5, "lasso": 2.0, "mlii": 2.5}
+    # toy: ours and LASSO tie at 1.5, ML-II was not run; prostate: ML-II 1, ours 2, LASSO failed and is third
+    assert {name: one.rank_nmse for name, one in found.items()} == {"ssvgp": 1.75, "lasso": 2.25, "mlii": 1.0}
+    assert {name: one.rank_nlpd for name, one in found.items()} == {"ssvgp": 1.5, "lasso": 2.0, "mlii": 2.0}
+    assert {name: one.near for name, one in found.items()} == {"ssvgp": 0, "lasso": 0, "mlii": 1}
     assert found["ssvgp"].seconds == pytest.approx(10.0) and found["lasso"].seconds == pytest.approx(0.1)
     assert found["ssvgp"].share == pytest.approx((2.0 / 4.0 + 1.0 / 4.0) / 2.0)
     assert (found["lasso"].designs, found["lasso"].failed) == (1, 1)
     assert [one.method for one in standings(stored)] == ["ssvgp", "mlii", "lasso"]
+    assert found["ssvgp"].mean_rank == 1.75
     assert standings(Stored({})) == []
 
 
@@ -57,5 +59,5 @@ def test_tables_show_what_is_missing_and_what_is_best(stored: Stored) -> None:
         "| ML-II GP | – | **0.300** | – |",
         "| LASSO | **0.200** | – | – |",
     ]
-    assert "| LASSO | 2.25 | 2.00 |" in standings_markdown(stored)
+    assert "| LASSO | 2.0 | 2.2 |" in standings_markdown(stored)
     assert thinned_rows(stored) == ["ML-II GP on prostate: 5 of 20 rows"]
