@@ -151,8 +151,8 @@ class SSVGPRegressor(Answers):
         listen = self._listen if self.verbose or self.callback is not None else None
         if self.method == "paper":
             return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
-        exact = {"exact_rows": self.exact_limit // 2, "predict_neighbours": self.predict_neighbours}
-        chosen = self.settings or AutoSettings(**exact)
+        near, half = self.predict_neighbours, self.exact_limit // 2
+        chosen = self.settings or AutoSettings(exact_rows=half, predict_neighbours=near)
         return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
 
     def _listen(self, report: Any) -> None:
