@@ -12,7 +12,7 @@ help:
 	@echo "make install      create $(VENV) and install the package with its test tools"
 	@echo "make demo         fit a small bundled table; write its model and report here"
 	@echo "make docs         build the documentation site in site/ and check its links"
-	@echo "make test         ruff, mypy and the quick tests"
+	@echo "make test         ruff, mypy and the quick tests (those of rivals: make peers, then pytest -m peers)"
 	@echo "make test-slow    the tests marked slow"
 	@echo "make bench        list the benchmarks"
 	@echo "make bench-NAME   run benchmarks/NAME.py; options in ARGS, for example ARGS='--smoke --jobs 2'"
@@ -42,7 +42,7 @@ docs: install
 test: install
 	$(BIN)/python -m ruff check $(SOURCES)
 	$(BIN)/python -m mypy
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not slow and not peers"
 
 # Exit code 5 means that no test carries the marker, which is no failure.
 test-slow: install
