@@ -29,7 +29,7 @@ class Method:
     """One way to answer a problem. `peer` names a rival, and is empty for our own estimator.
 
     `paper` replaces constants of the paper's method; None stands for the default method. `smoke` settings make the
-    method quick. A method trains on at most `most_rows` random rows. A rival that is `warm` may fit a tiny table first,
+    method quick. A method trains on at most `most_rows` random rows. A method that is `warm` may fit a tiny table first,
     see `warm_up`.
     """
 
@@ -131,14 +131,17 @@ def answer(name: str, problem: Problem, settings: Mapping[str, Any], seed: int) 
 
 
 def warm_up(name: str) -> None:
-    """Let a rival's libraries load and compile on a tiny table, so that this is no part of its seconds."""
+    """Let a method load and compile what it needs on a tiny table, so that this is no part of its seconds."""
     method = METHODS[name]
-    if not (method.peer and method.warm):
+    if not method.warm:
         return
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 4))
-    rival = peers.make(method.peer, random_state=0, **method.smoke)
-    rival.fit(X, X[:, 0] + 0.1 * rng.standard_normal(30)).predict(X[:5])
+    y = X[:, 0] + 0.1 * rng.standard_normal(30)
+    if method.peer:
+        peers.make(method.peer, random_state=0, **method.smoke).fit(X, y).predict(X[:5])
+    else:
+        SSVGPRegressor(random_state=0).fit(X, y).predict(X[:5])
 
 
 class _Phases:
