@@ -29,8 +29,8 @@ class Method:
     """One way to answer a problem. `peer` names a rival, and is empty for our own estimator.
 
     `paper` replaces constants of the paper's method; None stands for the default method. `smoke` settings make the
-    method quick. A method trains on at most `most_rows` random rows. A method that is `warm` may fit a tiny table first,
-    see `warm_up`.
+    method quick. A method trains on at most `most_rows` random rows. One that is `warm` fits a tiny table first, see
+    `warm_up`.
     """
 
     label: str
