@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 
 from ssvgp.peers.contract import MissingPeer, Peer
 
@@ -57,8 +58,5 @@ def available() -> list[str]:
 
 
 def _importable(library: str) -> bool:
-    try:
-        import_module(library)
-    except ImportError:
-        return False
-    return True
+    """Whether a library is there; found, not imported, since some take seconds to load."""
+    return find_spec(library) is not None
