@@ -49,7 +49,8 @@ its own; printed times are those of another machine. Trial t has the seed 1000 +
 paper does not have. Spreads are standard deviations over trials. As in the paper, the MCC of an ML-II GP is that of the
 best of five thresholds on inverse lengthscales, which only the truth can choose; in the league it is that of its own
 fixed threshold. All methods fit a tiny table before they are timed, so that loading a library is no part of it; what
-JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is."""
+JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Some trials ran beside other work and took up to
+three times as long as alone: compare seconds of one table with care."""
 
 
 def page(stored: Stored) -> str:
