@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from experiments.problems import Problem
-from experiments.scoring import Answer, normal_answer, threshold_sweep
+from experiments.scoring import Answer, normal_answer
 from ssvgp import SSVGPRegressor, peers
+from ssvgp.peers.thresholds import threshold_sweep
 from ssvgp.records import PaperSettings
 
 EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
@@ -215,7 +216,7 @@ def _rival(method: Method, problem: Problem, settings: Mapping[str, Any], seed: 
     relevance = rival.relevance()
     notes: dict[str, Any] = dict(rival.notes)
     if method.peer.startswith("mlii") and problem.relevant is not None:
-        notes["mcc_by_threshold"] = threshold_sweep(relevance.scores, problem.relevant)
+        notes["mcc_by_threshold"] = threshold_sweep(relevance.scores, problem.relevant).mcc.tolist()
     return normal_answer(
         problem.y_test,
         forecast.mean,

@@ -11,7 +11,6 @@ import numpy as np
 from benchmarks.scores import LOG_2PI, baseline_negative_log_density, coverage, mcc, nmse
 from experiments.problems import Problem
 
-THRESHOLDS = tuple(0.1**power for power in (0.0, 0.5, 1.0, 1.5, 2.0))  # of inverse lengthscales (B.2)
 SURFACE = 25  # points along each side of a stored surface
 DIGITS = 4
 NORMAL_95 = 1.959963984540054
@@ -59,11 +58,6 @@ def scores(problem: Problem, answer: Answer) -> dict[str, float]:
         out["false"] = float((answer.selected & ~problem.relevant).sum())
         out["missed"] = float((~answer.selected & problem.relevant).sum())
     return out
-
-
-def threshold_sweep(inverse_lengthscales: np.ndarray, truth: np.ndarray) -> list[float]:
-    """MCC of the inputs whose inverse lengthscale (d,) lies above each of the thresholds of B.2."""
-    return [mcc(inverse_lengthscales > threshold, truth) for threshold in THRESHOLDS]
 
 
 def profile(values: np.ndarray, relevant: np.ndarray | None, most: int) -> dict[str, list[float]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.linalg  # noqa: F401  threadpoolctl limits only what is loaded, and SciPy brings a BLAS of its own
@@ -13,6 +15,10 @@ import sklearn.utils  # noqa: F401  likewise for its OpenMP
 from threadpoolctl import threadpool_limits
 
 ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM_FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,6 +36,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("autodiff"):
             item.add_marker(skip)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Headless Chromium with a profile of its own, driven by playwright."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'ssvgp[browser]'")
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("needs Chromium, such as Debian's package chromium, or CHROMIUM with the path of one")
+    with playwright.sync_playwright() as library:
+        folder = tmp_path_factory.mktemp("profile")
+        context = library.chromium.launch_persistent_context(
+            str(folder), executable_path=chromium, headless=True, args=list(CHROMIUM_FLAGS)
+        )
+        yield context
+        context.close()
 
 
 @pytest.fixture(scope="session")

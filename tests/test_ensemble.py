@@ -161,6 +161,18 @@ def test_backgrounds_hopeless_on_a_part_of_the_rows_do_not_meet_all_and_others_d
     assert both.pip[0] > 0.9
 
 
+def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(0)
+    curves = np.cumsum(rng.standard_normal((4, 50)), axis=1)  # the fourth matters, and is faint in every column
+    amounts = rng.standard_normal((80, 4)) * np.array([10.0, 3.0, 1.0, 0.05])
+    train = train_of(amounts @ curves, amounts[:, 3] / 0.05 + 0.05 * rng.standard_normal(80))
+    noise = run(train).notes["shares"]["noise"]
+    monkeypatch.setattr(ensemble_module, "repetition", lambda X: 1.0)
+    assert noise < 0.05 < run(train).notes["shares"]["noise"]
+
+
 @pytest.mark.parametrize(
     ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
 )

@@ -190,6 +190,16 @@ def test_neighbours_may_change_between_predictions_without_a_new_fit(fitted: SSV
     assert sum(name.startswith("prepared") for name in changing._kept_results) == 1
 
 
+@pytest.mark.parametrize(("limit", "on_blocks"), [(220, True), (260, False)])
+def test_fits_are_exact_up_to_half_the_limit_of_predictions(limit: int, on_blocks: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    phases: list[str] = []
+    model = SSVGPRegressor(exact_limit=limit, random_state=0, callback=lambda event: phases.append(event.phase))
+    model.fit(X, X[:, 0] + 0.3 * rng.standard_normal(120))
+    assert ("neighbour blocks" in phases) == on_blocks
+
+
 def test_fits_beyond_the_exact_limit_work_on_blocks() -> None:
     X, y = table(n=160)
     settings = replace(LIGHT, exact_rows=100, blocks=2, block_rows=60)

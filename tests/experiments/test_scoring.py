@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from experiments import scoring, trial
 from experiments.problems import Problem
+from ssvgp.peers import thresholds
 
 
 def test_a_normal_answer_has_the_density_and_the_band_of_a_normal() -> None:
@@ -25,8 +26,8 @@ def test_a_normal_answer_has_the_density_and_the_band_of_a_normal() -> None:
 
 def test_the_sweep_tries_the_five_thresholds_of_the_paper() -> None:
     truth = np.array([True, True, False, False])
-    assert scoring.THRESHOLDS == pytest.approx((1.0, 0.316228, 0.1, 0.0316228, 0.01))
-    found = scoring.threshold_sweep(np.array([0.5, 0.2, 0.05, 0.001]), truth)
+    assert thresholds.THRESHOLDS == pytest.approx((1.0, 0.316228, 0.1, 0.0316228, 0.01))
+    found = thresholds.threshold_sweep(np.array([0.5, 0.2, 0.05, 0.001]), truth).mcc
     assert found == pytest.approx([0.0, 1.0 / np.sqrt(3.0), 1.0, 1.0 / np.sqrt(3.0), 1.0 / np.sqrt(3.0)])
 
 

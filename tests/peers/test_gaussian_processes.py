@@ -72,13 +72,12 @@ def test_a_subset_of_rows_keeps_pairs_together_and_depends_on_the_seed_alone():
 
 def test_gpytorch_and_our_likelihood_have_one_value_and_one_gradient(table):
     gpytorch, torch = pytest.importorskip("gpytorch"), pytest.importorskip("torch")
-    from ssvgp.peers.gpytorch_parts import paper_likelihood, tensor
-    from ssvgp.peers.mlii import ExactModel
+    from ssvgp.peers.gpytorch_parts import Process, paper_kernel, paper_likelihood, tensor
 
     X, y = table[:2]
     theta, scale, noise = np.array([1.3, 0.7, 0.05]), 1.7, 0.09
     likelihood = paper_likelihood()
-    model = ExactModel(tensor(X, "float64"), tensor(y, "float64"), likelihood)
+    model = Process(tensor(X, "float64"), tensor(y, "float64"), likelihood, paper_kernel(X.shape[1]))
     model.covariance.base_kernel.lengthscale = tensor(1.0 / theta, "float64")
     model.covariance.outputscale, likelihood.noise = scale, noise
     evidence = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)

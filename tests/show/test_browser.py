@@ -5,10 +5,7 @@ Needs Chromium and playwright (pip install 'ssvgp[browser]'); skipped where one 
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,29 +15,10 @@ pytestmark = pytest.mark.browser
 pytest.importorskip("matplotlib", reason="reports need Matplotlib: pip install 'ssvgp[plots]'")
 pytest.importorskip("playwright", reason="needs playwright: pip install 'ssvgp[browser]'")
 
-from playwright.sync_api import sync_playwright  # noqa: E402
 from report_models import ALL, ATTACK, EVIL, page_of  # noqa: E402
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 SECTIONS = ["inclusion", "effects", "interactions", "fit", "sets", "stand-ins", "data"]
 LOADED = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium, such as Debian's package chromium, or CHROMIUM with the path of one")
-    with sync_playwright() as library:
-        folder = tmp_path_factory.mktemp("profile")
-        context = library.chromium.launch_persistent_context(
-            str(folder), executable_path=CHROMIUM, headless=True, args=list(FLAGS)
-        )
-        yield context
-        context.close()
 
 
 @pytest.mark.parametrize("width", [400, 1400])

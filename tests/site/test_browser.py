@@ -5,9 +5,6 @@ Needs Chromium, playwright and the site's tools (pip install 'ssvgp[browser,docs
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +13,9 @@ import pytest
 pytestmark = pytest.mark.browser
 pytest.importorskip("playwright", reason="needs playwright: pip install 'ssvgp[browser]'")
 
-from playwright.sync_api import sync_playwright  # noqa: E402
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(path.stem for path in DOCS.glob("*.md"))
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 LOADED = "[...document.images].every(image => image.complete && image.naturalWidth > 0)"
 # A table, equation or listing that is wider than its place must scroll inside it.
 TRAPPED = """[...document.querySelectorAll('article table, article math, article pre')].filter(one => {
@@ -61,19 +52,6 @@ class Visit:
     def strangers(self, site: Path) -> list[str]:
         """What was asked for outside the site."""
         return [url for url in self.asked if not url.startswith((site.as_uri(), "data:"))]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium, such as Debian's package chromium, or CHROMIUM with the path of one")
-    with sync_playwright() as library:
-        folder = tmp_path_factory.mktemp("profile")
-        context = library.chromium.launch_persistent_context(
-            str(folder), executable_path=CHROMIUM, headless=True, args=list(FLAGS)
-        )
-        yield context
-        context.close()
 
 
 @pytest.mark.parametrize("width", [400, 1400])

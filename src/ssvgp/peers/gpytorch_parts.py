@@ -1,4 +1,4 @@
-"""What the rivals on GPyTorch share: the paper's kernel and initial values (B.1), Adam under a clock, batches."""
+"""What the rivals on GPyTorch share: the paper's kernel and initial values (B.1), a process, Adam, batches."""
 
 from __future__ import annotations
 
@@ -51,6 +51,32 @@ def seeded(seed: int) -> Iterator[None]:
     with torch.random.fork_rng(devices=[]), gpytorch.settings.max_cholesky_size(EXACT_ROWS):
         torch.manual_seed(seed)
         yield
+
+
+class Process(gpytorch.models.ExactGP):
+    """A zero-mean process on X (n, d), y (n,) with the given kernel."""
+
+    def __init__(
+        self,
+        X: torch.Tensor,
+        y: torch.Tensor,
+        likelihood: gpytorch.likelihoods.GaussianLikelihood,
+        kernel: gpytorch.kernels.Kernel,
+    ) -> None:
+        super().__init__(X, y, likelihood)
+        self.covariance = kernel
+        self.to(X)
+
+    def forward(self, X: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
+        return gpytorch.distributions.MultivariateNormal(X.new_zeros(X.shape[0]), self.covariance(X))
+
+
+def train(process: Process, iterations: int, learning_rate: float, clock: Clock) -> int:
+    """Climb the evidence of a process, or its bound where the kernel passes through inducing points; steps made."""
+    process.train()
+    evidence = gpytorch.mlls.ExactMarginalLogLikelihood(process.likelihood, process)
+    (inputs,), target = process.train_inputs, process.train_targets
+    return adam(process.parameters(), lambda: -evidence(process(inputs), target), iterations, learning_rate, clock)
 
 
 def adam(

@@ -7,34 +7,21 @@ otherwise. It selects nothing by itself: inverse lengthscales above 0.1 count as
 
 from __future__ import annotations
 
-import gpytorch
 import numpy as np
-import torch
 
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance
 from ssvgp.peers.gpytorch_parts import (
-    adam,
+    Process,
     inverse_lengthscales,
     moments,
     paper_kernel,
     paper_likelihood,
     seeded,
     tensor,
+    train,
 )
 from ssvgp.peers.thresholds import THRESHOLD
-
-
-class ExactModel(gpytorch.models.ExactGP):
-    """A zero-mean process with the paper's kernel on X (n, d), y (n,)."""
-
-    def __init__(self, X: torch.Tensor, y: torch.Tensor, likelihood: gpytorch.likelihoods.GaussianLikelihood) -> None:
-        super().__init__(X, y, likelihood)
-        self.covariance = paper_kernel(X.shape[1])
-        self.to(X)
-
-    def forward(self, X: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
-        return gpytorch.distributions.MultivariateNormal(X.new_zeros(X.shape[0]), self.covariance(X))
 
 
 class MaximumLikelihood(Peer):
@@ -58,16 +45,8 @@ class MaximumLikelihood(Peer):
         inputs, target = tensor(X, "float64"), tensor(y, "float64")
         with seeded(self.random_state):
             self._likelihood = paper_likelihood()
-            self._model = ExactModel(inputs, target, self._likelihood)
-            self._model.train()
-            evidence = gpytorch.mlls.ExactMarginalLogLikelihood(self._likelihood, self._model)
-            steps = adam(
-                self._model.parameters(),
-                lambda: -evidence(self._model(inputs), target),
-                self.iterations,
-                self.learning_rate,
-                clock,
-            )
+            self._model = Process(inputs, target, self._likelihood, paper_kernel(X.shape[1]))
+            steps = train(self._model, self.iterations, self.learning_rate, clock)
         self.notes = {"iterations": steps, "rows": len(y)}
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

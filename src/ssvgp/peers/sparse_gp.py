@@ -14,35 +14,18 @@ import torch
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance
 from ssvgp.peers.gpytorch_parts import (
-    adam,
+    Process,
     inverse_lengthscales,
     moments,
     paper_kernel,
     paper_likelihood,
     seeded,
     tensor,
+    train,
 )
 
 # GPyTorch passes all training rows through the kernel again for every batch, so batches of new rows are large here.
 BATCH = 10_000
-
-
-class InducingModel(gpytorch.models.ExactGP):
-    """A zero-mean process whose kernel passes through inducing points (m, d), which are trained with the rest."""
-
-    def __init__(
-        self,
-        X: torch.Tensor,
-        y: torch.Tensor,
-        inducing: torch.Tensor,
-        likelihood: gpytorch.likelihoods.GaussianLikelihood,
-    ) -> None:
-        super().__init__(X, y, likelihood)
-        self.covariance = gpytorch.kernels.InducingPointKernel(paper_kernel(X.shape[1]), inducing, likelihood)
-        self.to(X)
-
-    def forward(self, X: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
-        return gpytorch.distributions.MultivariateNormal(X.new_zeros(X.shape[0]), self.covariance(X))
 
 
 class SparseGP(Peer):
@@ -69,16 +52,9 @@ class SparseGP(Peer):
         with seeded(self.random_state):
             places = inputs[torch.randperm(len(y))[: self.inducing]].clone()
             self._likelihood = paper_likelihood()
-            self._model = InducingModel(inputs, target, places, self._likelihood)
-            self._model.train()
-            bound = gpytorch.mlls.ExactMarginalLogLikelihood(self._likelihood, self._model)
-            steps = adam(
-                self._model.parameters(),
-                lambda: -bound(self._model(inputs), target),
-                self.iterations,
-                self.learning_rate,
-                clock,
-            )
+            kernel = gpytorch.kernels.InducingPointKernel(paper_kernel(X.shape[1]), places, self._likelihood)
+            self._model = Process(inputs, target, self._likelihood, kernel)
+            steps = train(self._model, self.iterations, self.learning_rate, clock)
         self.notes = {"iterations": steps, "rows": len(y), "inducing": len(places)}
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
