@@ -10,10 +10,14 @@ import pytest
 from experiments import designs
 from ssvgp import SSVGPRegressor
 from ssvgp import ensemble as ensemble_module
+from ssvgp.blocks import block_of
 from ssvgp.ensemble import auto_ensemble
 from ssvgp.gp.compose import kernel_named
 from ssvgp.progress import Event
+from ssvgp.propose.ledger import Ledger
+from ssvgp.propose.search import empty_fit
 from ssvgp.records import AutoSettings, Ensemble, Prior, Train
+from ssvgp.weigh.evidence import Candidate, Problem
 
 SETTINGS = AutoSettings()
 
@@ -159,6 +163,18 @@ def test_backgrounds_hopeless_on_a_part_of_the_rows_do_not_meet_all_and_others_d
     both = run(train_of(X, y))
     assert both.notes["background"] > 0.9
     assert both.pip[0] > 0.9
+
+
+def test_on_several_blocks_a_part_of_one_does_not_rule_out_a_background_beside_a_set() -> None:
+    train, kinds = waves(320, 90), ("linear", "wide")
+    whole = block_of(train, np.arange(320), kinds)
+    halves = tuple(block_of(train, rows, kinds) for rows in np.split(np.arange(320), 2))
+    compete = []
+    for blocks in ((whole,), halves):
+        ledger = Ledger(Problem(blocks, kernel_named("se"), Prior().for_data(320, 90)))
+        best = ledger.visit(empty_fit(ledger), Candidate((1, 3)))
+        compete.append(ensemble_module._backgrounds_that_compete(ledger, best, SETTINGS))
+    assert compete == [((), ()), (kinds, ())]
 
 
 def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(

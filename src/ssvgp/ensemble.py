@@ -252,10 +252,12 @@ def _backgrounds_that_compete(
         return kinds, kinds
     part = ledger.part(settings.first_rows)
     own = part.carry(best)
-    looks = part.visit_all(part.probe_all(own, [Candidate(best.candidate.active, kind) for kind in kinds]))
-    near = {look.candidate.background for look in looks if look.log_evidence > own.log_evidence - settings.search.slack}
     bar = own.log_evidence - BEATEN * settings.search.reach
     alone = tuple(kind for kind in kinds if empty_fit(part, kind, bar).log_evidence > bar)
+    if not _has_part(ledger, settings):  # all blocks together show much more than a part of one
+        return kinds, alone
+    looks = part.visit_all(part.probe_all(own, [Candidate(best.candidate.active, kind) for kind in kinds]))
+    near = {look.candidate.background for look in looks if look.log_evidence > own.log_evidence - settings.search.slack}
     return tuple(kind for kind in kinds if kind in near), alone
 
 
