@@ -295,3 +295,24 @@ def test_backgrounds_are_looked_at_where_inputs_are_many_for_the_rows_seen_toget
 ) -> None:
     train = Train(np.zeros((n, d)), np.zeros(n))
     assert bool(ensemble_module._kinds(train, SETTINGS)) == looked_at
+
+
+@pytest.mark.parametrize(("n", "offered"), [(1000, False), (1001, True)])
+def test_a_rough_background_is_looked_at_where_rows_are_many(n: int, offered: bool) -> None:
+    train = Train(np.zeros((n, 600)), np.zeros(n))
+    assert ("rough" in ensemble_module._kinds(train, SETTINGS)) == offered
+
+
+def test_many_rows_of_a_rough_function_are_given_a_rough_kernel() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.uniform(size=(700, 6))
+    order = np.argsort(X[:, 2])
+    walk = np.empty(700)
+    walk[order] = np.cumsum(rng.standard_normal(700))  # a path that no smooth function follows
+    y = walk / walk.std() + 0.05 * rng.standard_normal(700)
+    model = SSVGPRegressor(exact_limit=500, random_state=0).fit(X[:600], y[:600])
+    assert {member.kernel.name for member in model.members_} == {"matern12"}
+    assert list(model.get_support(indices=True)) == [2]
+    named = SSVGPRegressor(kernel="se", exact_limit=500, random_state=0).fit(X[:600], y[:600])
+    assert {member.kernel.name for member in named.members_} == {"se"}
+    assert model.score(X[600:], y[600:]) > named.score(X[600:], y[600:])

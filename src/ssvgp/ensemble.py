@@ -152,11 +152,13 @@ def _problem(
 
 def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
     """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
-    together = train.n if train.n <= settings.exact_rows else settings.block_rows
+    many = train.n > settings.exact_rows
+    together = settings.block_rows if many else train.n
     if train.d <= settings.background_from * together:
         return ()
     alike = train.units is None or np.ptp(train.units) < ALIKE * train.units.max()
-    return tuple(kind for kind in settings.backgrounds if not (alike and kind == "unscaled"))  # the same as linear
+    kinds = settings.backgrounds + (settings.block_backgrounds if many else ())
+    return tuple(kind for kind in kinds if not (alike and kind == "unscaled"))  # the same as linear
 
 
 def _repetition(train: Train, settings: AutoSettings) -> float:

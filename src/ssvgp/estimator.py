@@ -29,6 +29,7 @@ from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, PaperSettings, Pre
 from ssvgp.workers import one_blas_thread
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
+ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an exact fit: few cannot show roughness
 CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
 
@@ -153,6 +154,8 @@ class SSVGPRegressor(Answers):
             return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
         near, half = self.predict_neighbours, self.exact_limit // 2
         chosen = self.settings or AutoSettings(exact_rows=half, predict_neighbours=near)
+        if _unnamed(self.kernel) and train.n > chosen.exact_rows:
+            kernels += tuple(kernel_named(name) for name in ROUGH)
         return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
 
     def _listen(self, report: Any) -> None:
@@ -277,13 +280,18 @@ class SSVGPRegressor(Answers):
 
 def _kernels_of(kernel: Any, method: str) -> tuple[Kernel, ...]:
     """One kernel or several, from what the user gave."""
-    if isinstance(kernel, str) and kernel == "auto":
+    if _unnamed(kernel):
         kernel = FAMILY if method == "auto" else FAMILY[0]
     several = kernel if isinstance(kernel, (list, tuple)) else [kernel]
     kernels = tuple(kernel_named(one) for one in several)
     if not kernels or (method == "paper" and len(kernels) > 1):
         raise ValueError(f"method={method!r} needs {'one kernel' if kernels else 'a kernel'}, got {kernel!r}")
     return kernels
+
+
+def _unnamed(kernel: Any) -> bool:
+    """Whether the choice of kernels is left to the method."""
+    return isinstance(kernel, str) and kernel == "auto"
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -217,6 +217,7 @@ class AutoSettings:
     dense_starts: int = 2
     dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
     backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide")
+    block_backgrounds: tuple[str, ...] = ("rough",)  # further ones where rows are many: few cannot show roughness
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000
     exact_rows: int = 1000

@@ -64,7 +64,7 @@ def test_the_size_of_the_units_does_not_matter_however_huge() -> None:
     assert gram("unscaled", X, X, UNITS * 1e-200) == pytest.approx(gram("unscaled", X, X, UNITS))
 
 
-@pytest.mark.parametrize("kind", ["linear", "smooth", "wide"])
+@pytest.mark.parametrize("kind", ["linear", "smooth", "wide", "rough"])
 def test_units_do_not_matter_to_the_other_kinds(kind: str) -> None:
     X = rows()
     assert np.array_equal(gram(kind, X, X, UNITS), gram(kind, X, X))
@@ -75,6 +75,16 @@ def test_smooth_falls_with_the_distance_over_all_inputs() -> None:
     for a, b in ((0, 1), (4, 9), (7, 7)):
         expected = np.exp(-0.5 * np.mean((X[a] - X[b]) ** 2))
         assert gram("smooth", X, X)[a, b] == pytest.approx(expected)
+
+
+def test_rough_is_an_exponential_of_the_distance_over_all_inputs() -> None:
+    X = rows()
+    for a, b in ((0, 1), (4, 9), (7, 7)):
+        expected = np.exp(-np.sqrt(np.mean((X[a] - X[b]) ** 2)))
+        assert gram("rough", X, X)[a, b] == pytest.approx(expected)
+    near = X + 1e-3  # differences grow with the distance, not with its square: near rows may differ
+    leap = {kind: 1.0 - np.diag(gram(kind, X, near)) for kind in ("rough", "smooth")}
+    assert np.all(leap["rough"] > 1000.0 * leap["smooth"])
 
 
 def test_wide_is_smooth_over_four_times_the_distance_and_nearly_linear() -> None:
@@ -101,5 +111,5 @@ def test_repetition_is_one_for_independent_columns_and_grows_with_copies() -> No
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, not 'cubic'"):
+    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, rough, not 'cubic'"):
         gram("cubic", rows(), rows())

@@ -34,6 +34,16 @@ def test_symmetric_polynomials_are_the_sums_over_all_groups() -> None:
     assert symmetric_polynomials(x, 2) == pytest.approx(np.array(expected[:3]))
 
 
+def test_symmetric_polynomials_of_many_inputs_are_the_coefficients_of_the_product() -> None:
+    x = np.random.default_rng(3).uniform(0.0, 0.2, 37)
+    expected = np.ones(1)
+    for each in x:
+        expected = np.convolve(expected, [1.0, each])
+    for most in (1, 5, MOST_IDLE, 37):
+        assert symmetric_polynomials(x, most) == pytest.approx(expected[: most + 1])
+    assert symmetric_polynomials(x, 0) == pytest.approx([1.0])
+
+
 def test_symmetric_polynomials_pass_over_inputs_that_may_not_join() -> None:
     assert symmetric_polynomials(np.array([2.0, 0.0, 0.5]), 2) == pytest.approx([1.0, 2.5, 1.0])
 

@@ -151,7 +151,7 @@ def test_the_factor_of_an_input_that_joins_the_empty_set_is_averaged_over_the_ke
             - log_likelihood(case.kernel, b.X[:, []], b.y, at)
             for t in THETAS
         ]
-        each.append([logsumexp(values, b=cell) for cell in slab_cells(case.prior).T])
+        each.append([logsumexp(values, b=cell) for cell in slab_cells(case.prior.slab_scales).T])
     assert measured(case, empty, 1, scales, base(case, empty)) == pytest.approx(logsumexp(each, axis=0) - np.log(2.0))
 
 
@@ -167,7 +167,7 @@ def test_the_factor_of_an_idle_input_is_what_its_own_fit_says() -> None:
 
 def test_the_cells_of_every_slab_sum_to_one_and_follow_it() -> None:
     prior = Prior()
-    cells = slab_cells(prior)
+    cells = slab_cells(prior.slab_scales)
     assert cells.shape == (THETAS.size, len(prior.slab_scales))
     assert cells.sum(0) == pytest.approx(1.0)
     assert np.all(cells >= 0)

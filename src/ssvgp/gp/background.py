@@ -4,22 +4,23 @@
 on the inputs as they came: where all columns are in the same unit (gene expression, absorbance), those that vary more
 tend to say more. `smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)),
 for data in which rows that are alike in everything have like targets. `wide` is the same with four times the length,
-16 exp(-||x - x'||^2 / (32 d)): nearly linear, with a little curvature, as spectra often want it.
+16 exp(-||x - x'||^2 / (32 d)): nearly linear, with a little curvature, as spectra often want it. `rough` is
+exp(-||x - x'|| / sqrt(d)): a function that changes by leaps, as many rows can show it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-KINDS = ("linear", "unscaled", "smooth", "wide")
-LENGTHS = {"smooth": 1.0, "wide": 4.0}  # in units of sqrt(d), the usual distance of two rows
+KINDS = ("linear", "unscaled", "smooth", "wide", "rough")
+LENGTHS = {"smooth": 1.0, "wide": 4.0, "rough": 1.0}  # in units of sqrt(d), the usual distance of two rows
 
 
 def gram(kind: str, left: np.ndarray, right: np.ndarray, units: np.ndarray | None = None) -> np.ndarray:
     """Background covariance (a, b) between rows of left (a, d) and right (b, d).
 
-    For small differences D all kinds say alike: the variance of f(x) - f(x') is sum_j share_j D_j^2. `units` (d,) are
-    the standard deviations that the columns had before they were standardised. Cost a b d.
+    For small differences D all kinds but `rough` say alike: the variance of f(x) - f(x') is sum_j share_j D_j^2. The
+    `units` (d,) are the standard deviations that the columns had before they were standardised. Cost a b d.
     """
     d = left.shape[1]
     if kind == "linear":
@@ -32,7 +33,12 @@ def gram(kind: str, left: np.ndarray, right: np.ndarray, units: np.ndarray | Non
         product *= -2.0
         product += (left * left).sum(1)[:, None]
         product += (right * right).sum(1)[None, :]
-        return square * np.exp(np.maximum(product, 0.0) * (-0.5 / (square * d)))
+        np.maximum(product, 0.0, out=product)
+        if left is right:  # rounding must not leave a row at a distance from itself: the root would make much of it
+            np.fill_diagonal(product, 0.0)
+        if kind == "rough":
+            return square * np.exp(np.sqrt(product) / -np.sqrt(square * d))
+        return square * np.exp(product * (-0.5 / (square * d)))
     raise ValueError(f"a background is one of {', '.join(KINDS)}, not {kind!r}")
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ssvgp.gp.kernels import Kernel, with_groups
 from ssvgp.gp.likelihood import log_likelihood, log_likelihoods, stack_size
@@ -25,6 +24,7 @@ from ssvgp.weigh.evidence import (
     log_model_prior,
     unpack,
 )
+from ssvgp.weigh.logs import log_sum
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
@@ -90,7 +90,7 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
     values = list(log_joint_values(problem, candidate, np.stack(tries)))
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
-    estimate = float(logsumexp(values)) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
+    estimate = log_sum(values) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
     modest = tries[int(np.argmax(values[: len(NEW_THETA)]))]
     # Where the bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
     # the fit tries both.

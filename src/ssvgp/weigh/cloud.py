@@ -60,16 +60,19 @@ def _at_scale(factors: np.ndarray, size: int, prior: Prior) -> Cloud:
 def symmetric_polynomials(x: np.ndarray, most: int) -> np.ndarray:
     """e_0 ... e_most of x: the coefficients of the product of all (1 + x_j t), multiplied in pairs. Cost d most^2."""
     x = x[x > 0]
-    polynomials = np.zeros((max(x.size, 1), most + 1))
-    polynomials[:, 0] = 1.0
-    if most and x.size:
-        polynomials[:, 1] = x
+    polynomials = np.stack([np.ones_like(x), x], axis=1)[:, : most + 1] if x.size else np.ones((1, 1))
     while polynomials.shape[0] > 1:
         if polynomials.shape[0] % 2:
-            polynomials = np.vstack([polynomials, np.eye(1, most + 1)])  # times one
-        left, right = polynomials[::2], polynomials[1::2]
-        product = left * right[:, :1]
-        for power in range(1, most + 1):
-            product[:, power:] += left[:, : most + 1 - power] * right[:, power : power + 1]
-        polynomials = product
-    return polynomials[0]
+            polynomials = np.vstack([polynomials, np.eye(1, polynomials.shape[1])])  # times one
+        polynomials = _products(polynomials[::2], polynomials[1::2], most)
+    return np.pad(polynomials[0], (0, most + 1 - polynomials.shape[1]))
+
+
+def _products(left: np.ndarray, right: np.ndarray, most: int) -> np.ndarray:
+    """Each polynomial of left (r, p) times that of right (r, p), up to the power `most`."""
+    width = left.shape[1]
+    power = np.arange(min(2 * width - 1, most + 1))
+    other = power - np.arange(width)[:, None]  # (p, powers): the power of right that completes each of left
+    padded = np.pad(right, ((0, 0), (0, 1)))
+    factors = padded[:, np.where((other >= 0) & (other < width), other, width)]
+    return np.matmul(left[:, None, :], factors)[:, 0]

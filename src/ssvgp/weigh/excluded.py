@@ -13,13 +13,15 @@ likelihood itself along theta_j; where there are too many inputs for that, it co
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import erf, logsumexp
+from scipy.special import erf
 
 from ssvgp.gp.likelihood import stack_size
 from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.evidence import Fit, Problem, mode, stack_values
+from ssvgp.weigh.logs import log_mean
 
 FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
 FEW_ROWS = 500
@@ -37,8 +39,7 @@ def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarr
     are few; else this is the formula, which `correction` mends.
     """
     scales = _kernel_scales(problem, found)
-    table = [log_bayes_factors(gain * tau, cost * tau, problem.prior) for tau in scales]
-    out = logsumexp(table, axis=0) - np.log(len(scales))
+    out = log_mean([log_bayes_factors(gain * tau, cost * tau, problem.prior) for tau in scales])
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
     if _all_measured(problem, outside):
         out[:, outside] = _measure(problem, found, outside)
@@ -65,7 +66,7 @@ def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
     scales, at = _kernel_scales(problem, found), mode(problem, found)
     base = float(_likelihoods(problem, found, list(found.candidate.active), [at])[0])
     table = problem.workers.map(measured, [(problem, found, int(j), scales, base) for j in inputs])
-    return np.reshape(table, (inputs.size, slab_cells(problem.prior).shape[1])).T
+    return np.reshape(table, (inputs.size, len(problem.prior.slab_scales))).T
 
 
 def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.ndarray:
@@ -79,9 +80,8 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.nd
     rho = THETAS[:, None] ** 2
     grown = 1.0 + rho * cost
     log_ratio = -0.5 * np.log(grown) + 0.5 * rho * gain / grown
-    cells = slab_cells(prior)
     top = log_ratio.max(0)
-    return np.log(cells.T @ np.exp(log_ratio - top)) + top
+    return np.log(slab_cells(prior.slab_scales).T @ np.exp(log_ratio - top)) + top
 
 
 def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: float) -> np.ndarray:
@@ -95,7 +95,10 @@ def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: flo
         ratio[nodes] = _ratios(problem, found, j, THETAS[nodes], scales) - base
         if ratio[nodes[-1]] < max(ratio.max(), 0.0) - HOPELESS:
             break
-    return np.array([float(logsumexp(ratio, b=cell)) for cell in slab_cells(problem.prior).T])
+    top = ratio.max()
+    if not np.isfinite(top):
+        return np.full(len(problem.prior.slab_scales), top)
+    return np.asarray(np.log(slab_cells(problem.prior.slab_scales).T @ np.exp(ratio - top)) + top)
 
 
 def _ratios(problem: Problem, found: Fit, j: int, thetas: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -104,13 +107,14 @@ def _ratios(problem: Problem, found: Fit, j: int, thetas: np.ndarray, scales: np
     taus = scales if found.candidate.size == 0 else [at.scale]
     each = [replace(at, theta=np.append(at.theta, t), scale=float(tau)) for tau in taus for t in thetas]
     values = _likelihoods(problem, found, [*found.candidate.active, j], each).reshape(len(taus), -1)
-    return logsumexp(values, axis=0) - np.log(len(values))
+    return log_mean(values)
 
 
-def slab_cells(prior: Prior) -> np.ndarray:
+@lru_cache(maxsize=64)
+def slab_cells(scales: tuple[float, ...]) -> np.ndarray:
     """Probability of each slab in the cells around THETAS, cut at their geometric means: (thetas, scales)."""
     edges = np.concatenate([[0.0], np.sqrt(THETAS[1:] * THETAS[:-1]), [np.inf]])
-    return np.diff(erf(edges[:, None] / (np.sqrt(2.0) * np.asarray(prior.slab_scales, dtype=float))), axis=0)
+    return np.diff(erf(edges[:, None] / (np.sqrt(2.0) * np.asarray(scales, dtype=float))), axis=0)
 
 
 def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:

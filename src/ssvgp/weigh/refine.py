@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+from scipy.special import gammaln
 from scipy.stats import chi2, norm, qmc
 
 from ssvgp.gp.linalg import factor, solve
 from ssvgp.weigh.evidence import Fit, Problem, fit, log_joint_values, log_model_prior, with_curvature
+from ssvgp.weigh.logs import log_mean, log_sum
 
 FREEDOM = 8.0  # of the t distribution that proposes
 FEWEST_EFFECTIVE = 4.0  # below this many effective draws the Laplace evidence is kept
@@ -104,13 +105,13 @@ def _sample(problem: Problem, first: Fit, proposal: Sequence[_Component], draws:
     q, each = first.summit.z.size, -(-draws // len(proposal))
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
-    log_proposal = logsumexp([c.log_density(z) for c in proposal], axis=0) - np.log(len(proposal))
+    log_proposal = log_mean([c.log_density(z) for c in proposal])
     log_target = log_joint_values(problem, first.candidate, z)
     log_weights = log_target - log_proposal
-    total = float(logsumexp(log_weights))
+    total = log_sum(log_weights)
     if not np.isfinite(total):
         return Refined(z, log_weights, first.log_evidence, 0.0)
-    effective = float(np.exp(2.0 * total - logsumexp(2.0 * log_weights)))
+    effective = float(np.exp(2.0 * total - log_sum(2.0 * log_weights)))
     evidence = total - float(np.log(len(z))) + log_model_prior(first.candidate, problem)
     if effective < FEWEST_EFFECTIVE:
         evidence = first.log_evidence
