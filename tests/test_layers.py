@@ -25,6 +25,8 @@ RANK = {
     "average": 5,
     "ensemble": 6,
     "paper": 6,
+    "bending": 6,
+    "family": 6,
     "effects": 5,
     "shares": 6,
     "checks": 6,

@@ -12,24 +12,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ssvgp.answers import Answers
-from ssvgp.data.inputs import inputs_of, warn_of_columns
+from ssvgp.bending import curve_by_evidence
+from ssvgp.data.curves import Curve
+from ssvgp.data.inputs import Inputs, inputs_of, warn_of_columns
 from ssvgp.data.memory import bytes_of, threads, warn_of_memory
 from ssvgp.data.relatives import relatives_of
 from ssvgp.data.table import LARGE, new_rows, training_table
 from ssvgp.data.target import Restored, target_of
 from ssvgp.data.view import kept_rows
 from ssvgp.ensemble import auto_ensemble, nothing_to_select
+from ssvgp.family import kernels_of, with_rough
 from ssvgp.gp import mixture
 from ssvgp.gp.batches import Work
-from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
 from ssvgp.paper import paper_ensemble
 from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, PaperSettings, Prediction, Prior, Train
 from ssvgp.workers import one_blas_thread
 
-FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
-ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an exact fit: few cannot show roughness
 CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
 
@@ -48,7 +48,9 @@ class SSVGPRegressor(Answers):
         to average over.
     prior : Prior of the method "auto"; None for the default.
     settings : AutoSettings or PaperSettings, as the method needs; None for the default.
-    target_transform : None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
+    target_transform : "auto", None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
+        "auto" asks the evidence whether a skewed y without negative values had better pass a root or a logarithm, where
+        rows are too many for an exact fit; else, and for method "paper", it is None.
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
         `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
@@ -65,6 +67,7 @@ class SSVGPRegressor(Answers):
     ----------
     pip_ : (d,) posterior inclusion probability of every input.
     inverse_lengthscales_ : (d,) mean |theta| over members, for standardised inputs; 0 where no member has the input.
+    target_curve_ : the curve that y has passed, in words: "none", "root", "log" and so on.
     noise_variance_ : variance of the noise in squared units of y, of the transformed y under a transform.
     variance_shares_ : dict with the shares of `sparse` part, `background` and `noise`, which sum to one.
     loo_ : `LeaveOneOut` mean, variance and log density (n,) of the training rows, worked out when first asked for.
@@ -85,7 +88,7 @@ class SSVGPRegressor(Answers):
         kernel: Any = "auto",
         prior: Prior | None = None,
         settings: Any = None,
-        target_transform: str | None = None,
+        target_transform: str | None = "auto",
         threshold: float = 0.5,
         exact_limit: int = 2000,
         predict_neighbours: int = 256,
@@ -115,7 +118,7 @@ class SSVGPRegressor(Answers):
         X, y = training_table(self, X, y)
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
-        target = target_of(y, self.target_transform)
+        target = target_of(y, self._curve(X, y, inputs, kernels[0]))
         large = X.shape[0] > self.exact_limit and X.size > (LARGE if limit is None else min(LARGE, limit // 32))
         train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), inputs.spread)
         if target.constant or not train.d:
@@ -144,7 +147,7 @@ class SSVGPRegressor(Answers):
             raise ValueError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
         if self.predict_neighbours < 1:
             raise ValueError(f"predict_neighbours must be 1 or more, not {self.predict_neighbours!r}")
-        return _kernels_of(self.kernel, self.method)
+        return kernels_of(self.kernel, self.method)
 
     def _ensemble(self, train: Train, kernels: tuple[Kernel, ...]) -> Ensemble:
         rng, most = _generator(self.random_state), max(self.exact_limit, 1000)
@@ -152,11 +155,25 @@ class SSVGPRegressor(Answers):
         listen = self._listen if self.verbose or self.callback is not None else None
         if self.method == "paper":
             return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
-        near, half = self.predict_neighbours, self.exact_limit // 2
-        chosen = self.settings or AutoSettings(exact_rows=half, predict_neighbours=near)
-        if _unnamed(self.kernel) and train.n > chosen.exact_rows:
-            kernels += tuple(kernel_named(name) for name in ROUGH)
+        chosen = self._auto_settings()
+        if train.n > chosen.exact_rows:
+            kernels = with_rough(self.kernel, kernels)
         return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
+
+    def _auto_settings(self) -> AutoSettings:
+        """The constants of the default method, given or by the limits of this estimator."""
+        if isinstance(self.settings, AutoSettings):
+            return self.settings
+        return AutoSettings(exact_rows=self.exact_limit // 2, predict_neighbours=self.predict_neighbours)
+
+    def _curve(self, X: Any, y: np.ndarray, inputs: Inputs, kernel: Kernel) -> str | Curve | None:
+        """The transform of y that was asked for, or the curve that the evidence chooses."""
+        if self.target_transform != "auto":
+            return self.target_transform
+        if self.method == "paper" or not inputs.kept.size:
+            return None
+        with one_blas_thread():
+            return curve_by_evidence(X, y, inputs, kernel, self.prior or Prior(), self._auto_settings())
 
     def _listen(self, report: Any) -> None:
         if self.verbose:
@@ -166,6 +183,7 @@ class SSVGPRegressor(Answers):
 
     def _publish(self, ensemble: Ensemble) -> None:
         self.ensemble_, self.weights_ = ensemble, ensemble.weights
+        self.target_curve_ = self._target.curve.told
         self.members_ = tuple(self._inputs.in_table(member) for member in ensemble.members)
         self.pip_ = self._inputs.widen(np.clip(ensemble.pip, 0.0, 1.0))  # rounding only
         self.inverse_lengthscales_ = np.zeros(self.n_features_in_)
@@ -191,7 +209,7 @@ class SSVGPRegressor(Answers):
             return (restored.mean, restored.sd) if return_std else restored.mean
         rows = self._rows(X)[:]
         if self._target.curved:
-            raise ValueError("return_cov does not work with a target_transform: use the draws of sample_y")
+            raise ValueError("return_cov does not work where y passed a curve: use sample_y, or target_transform=None")
         with one_blas_thread():
             joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
         return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
@@ -276,22 +294,6 @@ class SSVGPRegressor(Answers):
 
 
 # --- parts of the fit --------------------------------------------------------------------------------------
-
-
-def _kernels_of(kernel: Any, method: str) -> tuple[Kernel, ...]:
-    """One kernel or several, from what the user gave."""
-    if _unnamed(kernel):
-        kernel = FAMILY if method == "auto" else FAMILY[0]
-    several = kernel if isinstance(kernel, (list, tuple)) else [kernel]
-    kernels = tuple(kernel_named(one) for one in several)
-    if not kernels or (method == "paper" and len(kernels) > 1):
-        raise ValueError(f"method={method!r} needs {'one kernel' if kernels else 'a kernel'}, got {kernel!r}")
-    return kernels
-
-
-def _unnamed(kernel: Any) -> bool:
-    """Whether the choice of kernels is left to the method."""
-    return isinstance(kernel, str) and kernel == "auto"
 
 
 def _generator(random_state: Any) -> np.random.Generator:

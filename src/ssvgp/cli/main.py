@@ -27,6 +27,7 @@ from ssvgp.tables.recipe import MISSING_IN_FIT, MISSING_IN_PREDICT
 
 TRACEBACK = "SSVGP_TRACEBACK"  # set in the environment, errors come with the place in the code
 FILE = click.Path(path_type=Path)
+CURVES = click.Choice(["auto", "none", "log", "box-cox", "yeo-johnson"])
 GAPS_IN_FIT, GAPS_IN_PREDICT = click.Choice(MISSING_IN_FIT), click.Choice(MISSING_IN_PREDICT)
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 
@@ -152,19 +153,19 @@ def cli() -> None:
 @click.option("--categories", type=click.Choice(CATEGORIES), default="error", show_default=True, help="Text columns.")
 @click.option("--kernel", default="auto", show_default=True, help="Kernel, or several with commas.")
 @click.option("--method", type=click.Choice(["auto", "paper"]), default="auto", show_default=True, help="Method.")
-@click.option("--transform", type=click.Choice(["log", "box-cox", "yeo-johnson"]), help="Curve for a skewed target.")
+@click.option("--transform", type=CURVES, default="auto", show_default=True, help="Curve for a skewed target.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same answer.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processor cores; -1 for all.")
 @how_to_read
 @how_to_speak
 def fit_command(
     table: Path, target: str, output: Path | None, report: Path | None, features: tuple[str, ...],
-    drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str, transform: str | None,
+    drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str, transform: str,
     seed: int, jobs: int, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE: CSV, TSV, Parquet or Feather."""
-    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "target_transform": transform}
-    options |= {"random_state": seed, "n_jobs": jobs}
+    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed, "n_jobs": jobs}
+    options["target_transform"] = None if transform == "none" else transform
     choice = Choice(target, features, drop, missing, categories)
     model = output or Path(table.with_suffix(SUFFIX).name)
     order = fitting.FitOrder(table, choice, model, report, _asked(**written), options)

@@ -15,7 +15,10 @@ POWERS = (-3.0, 3.0)  # where lambda of Box-Cox and Yeo-Johnson is sought
 
 
 class Curve(Protocol):
-    """A rising function of the target."""
+    """A rising function of the target; `told` names it to users."""
+
+    @property
+    def told(self) -> str: ...
 
     def bend(self, y: np.ndarray) -> np.ndarray: ...
 
@@ -43,6 +46,8 @@ def _root(w: np.ndarray, power: float) -> np.ndarray:
 class Straight:
     """No transform."""
 
+    told = "none"
+
     def bend(self, y: np.ndarray) -> np.ndarray:
         return y
 
@@ -60,6 +65,10 @@ class BoxCox:
     unit: float
     power: float
 
+    @property
+    def told(self) -> str:
+        return "log" if self.power == 0.0 else f"Box-Cox of power {self.power:.2g}"
+
     def bend(self, y: np.ndarray) -> np.ndarray:
         return _power(np.log(y / self.unit), self.power)
 
@@ -76,6 +85,12 @@ class YeoJohnson:
 
     unit: float
     power: float
+
+    @property
+    def told(self) -> str:
+        """Above zero these are (y + unit)^power, and the logarithm at power 0."""
+        plain = {0.0: f"log(y + {self.unit:.2g})", 0.5: f"root of y + {self.unit:.2g}"}
+        return plain.get(self.power, f"Yeo-Johnson of power {self.power:.2g}")
 
     def bend(self, y: np.ndarray) -> np.ndarray:
         size = np.log1p(np.abs(y) / self.unit)

@@ -12,7 +12,7 @@ from ssvgp.data.curves import TRANSFORMS, BoxCox, Curve, Straight, curve_of
 from ssvgp.data.inputs import scale_of
 from ssvgp.records import Prediction
 
-REACH = 1e3  # ranges of the training target beyond which a transformed prediction is not followed
+REACH = 1.0  # ranges of the training target beyond which a transformed prediction is not followed
 NODES = 48  # of the Gauss-Hermite rule that undoes a curved transform in means
 
 
@@ -76,15 +76,15 @@ class Restored(NamedTuple):
     sd: np.ndarray
 
 
-def target_of(y: np.ndarray, transform: str | None = None) -> Target:
+def target_of(y: np.ndarray, transform: str | Curve | None = None) -> Target:
     """The record that standardises training targets y (n,) and undoes it; a constant y stays as it is."""
-    if transform is not None and transform not in TRANSFORMS:
-        raise ValueError(f"target_transform is None or one of {', '.join(TRANSFORMS)}; got {transform!r}")
+    if isinstance(transform, str) and transform not in TRANSFORMS:
+        raise ValueError(f"target_transform is None, auto or one of {', '.join(TRANSFORMS)}; got {transform!r}")
     plain = scale_of(y)
     if plain.constant:
         size = abs(float(plain.centre))
         return Target(Straight(), float(plain.centre), size if size > 0 else 1.0, -np.inf, np.inf, True)
-    curve = curve_of(y, transform)
+    curve = curve_of(y, transform) if transform is None or isinstance(transform, str) else transform
     scale = scale_of(curve.bend(y))
     reach = REACH * (float(y.max()) - float(y.min()))
     low = 0.0 if isinstance(curve, BoxCox) else float(y.min()) - reach

@@ -126,8 +126,8 @@ def _target_note(story: Story) -> str:
         return f"{story.y} is the same in all rows: there is nothing to explain."
     told = f"{story.y} runs from {words.number(float(y.min()))} to {words.number(float(y.max()))}"
     if target.curved:
-        how = page.safe(str(story.model.target_transform))
-        return f"{told}; it was bent by the transform {how} for the fit, and everything here is in its own units again."
+        how = page.safe(story.model.target_curve_)
+        return f"{told}; it passed a curve for the fit ({how}), and everything here is in its own units again."
     skew = float(np.mean(((y - y.mean()) / y.std()) ** 3))
     if abs(skew) <= SKEWED:
         return f"{told}."
