@@ -24,6 +24,7 @@ from ssvgp.records import AutoSettings, Prior
 from ssvgp.weigh.evidence import Block, Problem
 
 SKEWED = 1.0  # skewness from which a curve is looked for
+COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
 ROWS = 500  # that judge
 LARGEST = 12  # inputs of the sets that judge
 NEEDED = 10.0  # nats by which a curve must be better than none
@@ -51,9 +52,14 @@ def curve_by_evidence(
 
 
 def candidates(y: np.ndarray) -> Sequence[Curve]:
-    """No curve, and for a skewed target without negative values sqrt(y + u) and log(y + u) with a small u."""
+    """No curve, and for a skewed target without negative values sqrt(y + u) and log(y + u) with a small u.
+
+    Where many rows have the same value, such as none at all, a curve would win by the density it heaps up there.
+    """
     scale = scale_of(y)
     if scale.constant or y.min() < 0.0 or np.mean(((y - scale.centre) / scale.spread) ** 3) <= SKEWED:
+        return (Straight(),)
+    if np.unique(y, return_counts=True)[1].max() > COMMON * y.size:
         return (Straight(),)
     unit = START * float(scale.spread)
     return (Straight(), YeoJohnson(unit, 0.5), YeoJohnson(unit, 0.0))
