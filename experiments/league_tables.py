@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
 
 from experiments.league import METHODS, REAL, SYNTHETIC
 from experiments.methods import METHODS as BY_NAME
@@ -55,12 +54,46 @@ def means(stored: Stored, methods: Sequence[str], designs: Sequence[str], score:
     return out
 
 
-def ranks(table: np.ndarray) -> np.ndarray:
-    """Ranks of methods (methods, designs), 1 is the smallest: ties share the mean, and those that failed are last.
+def trials(stored: Stored, methods: Sequence[str], design: str, score: str) -> np.ndarray:
+    """A score of every method in every trial of a design, (methods, trials): NaN not run, infinite where it failed."""
+    lines = [one for one in stored.lines.get("league", ()) if one["design"] == design]
+    out = np.full((len(methods), 1 + max((one["trial"] for one in lines), default=0)), np.nan)
+    for row, method in enumerate(methods):
+        for one in stored.failed("league", design, method):
+            out[row, one["trial"]] = np.inf
+        numbers = [one["trial"] for one in stored.good("league", design, method)]
+        out[row, numbers] = stored.values("league", design, method, score)
+    return out
 
-    NaN where a method was not run: it takes no part there.
+
+def pairs(table: np.ndarray) -> np.ndarray:
+    """Means of every method over the trials (methods, trials) that it has in common with every other.
+
+    (methods, methods): at [a, b] the mean of a where both were run, NaN where they never were.
     """
-    return rankdata(table, method="average", axis=0, nan_policy="omit")
+    out = np.full((len(table), len(table)), np.nan)
+    for a, own in enumerate(table):
+        for b, other in enumerate(table):
+            both = ~np.isnan(own) & ~np.isnan(other)
+            if both.any():
+                out[a, b] = own[both].mean()
+    return out
+
+
+def ranks(tables: Sequence[np.ndarray]) -> np.ndarray:
+    """Ranks of methods (methods, designs) from their trials of each design (methods, trials), 1 is the smallest.
+
+    One more than the number of methods that are better in the trials they have in common. Ties share the mean, those
+    that failed are last, and a method that was not run takes no part (NaN). Splits differ more than methods do, so that
+    means over different trials must not be compared.
+    """
+    out = np.full((len(tables[0]), len(tables)), np.nan)
+    for column, table in enumerate(tables):
+        own = pairs(table)
+        better, alike = own.T < own, own.T == own
+        run = ~np.isnan(np.diag(own))
+        out[run, column] = 0.5 + better[run].sum(axis=1) + 0.5 * alike[run].sum(axis=1)  # each is like itself
+    return out
 
 
 def entered(stored: Stored) -> list[str]:
@@ -79,10 +112,10 @@ def standings(stored: Stored) -> list[Standing]:
         for score in ("nmse", "nlpd", "coverage95", "selected", "seconds", "peak_mb")
     }
     inputs = np.array([_inputs(stored, design) for design in DESIGNS])
-    by_nmse, by_nlpd = ranks(tables["nmse"]), ranks(tables["nlpd"])
-    mcc = means(stored, methods, tuple(SYNTHETIC), "mcc")
-    by_mcc = ranks(np.where(np.isinf(mcc), np.inf, -mcc))  # high is good, but a failure is last here too
-    near = _near_the_best(means(stored, methods, REAL, "nmse"))
+    by_nmse, by_nlpd = (ranks([trials(stored, methods, each, score) for each in DESIGNS]) for score in ("nmse", "nlpd"))
+    mcc = [trials(stored, methods, each, "mcc") for each in SYNTHETIC]
+    by_mcc = ranks([np.where(np.isinf(table), np.inf, -table) for table in mcc])  # high is good, a failure still last
+    near = sum(_near_the_best(trials(stored, methods, each, "nmse")) for each in REAL)
     failed = [sum(len(stored.failed("league", design, method)) for design in DESIGNS) for method in methods]
     found = [
         Standing(
@@ -105,9 +138,11 @@ def standings(stored: Stored) -> list[Standing]:
 
 
 def _near_the_best(nmse: np.ndarray) -> np.ndarray:
-    """On how many sets the error of each method (methods, sets) is at most 5% above the best."""
-    shown = np.where(np.isnan(nmse), np.inf, nmse)
-    return np.sum(np.isfinite(shown) & (shown <= 1.05 * shown.min(axis=0)), axis=1)
+    """Whether the error of each method (methods, trials) is at most 5% above that of any other in common trials."""
+    own = pairs(nmse)
+    with np.errstate(invalid="ignore"):  # two failures
+        beaten = own > 1.05 * own.T
+    return np.isfinite(np.diag(own)) & ~beaten.any(axis=1)
 
 
 def _inputs(stored: Stored, design: str) -> float:

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.league_tables import ranks, scores_markdown, standings, standings_markdown, thinned_rows
+from experiments.league_tables import (
+    _near_the_best,
+    ranks,
+    scores_markdown,
+    standings,
+    standings_markdown,
+    thinned_rows,
+)
 from experiments.summaries import Stored
 
 Make = Callable[..., dict[str, Any]]
@@ -18,17 +25,27 @@ def test_ties_share_their_mean_failures_are_last_together_and_who_was_not_run_ta
     nan, inf = np.nan, np.inf
     table = np.array([[1.0, 5.0, inf, nan], [2.0, 5.0, 3.0, nan], [2.0, nan, inf, nan], [4.0, 1.0, 2.0, nan]])
     expected = [[1.0, 2.5, 3.5, nan], [2.5, 2.5, 2.0, nan], [2.5, nan, 3.5, nan], [4.0, 1.0, 1.0, nan]]
-    np.testing.assert_array_equal(ranks(table), expected)
+    np.testing.assert_array_equal(ranks([table[:, [column]] for column in range(4)]), expected)
+
+
+def test_methods_are_compared_in_the_trials_they_have_in_common() -> None:
+    nan = np.nan
+    # the third method was run on the hard split alone: it beats the second there, and not the first
+    easy_and_hard = np.array([[0.1, 0.8], [0.2, 1.0], [nan, 0.9]])
+    np.testing.assert_array_equal(ranks([easy_and_hard])[:, 0], [1.0, 3.0, 2.0])
+    np.testing.assert_array_equal(_near_the_best(easy_and_hard), [True, False, False])
+    one_failed = np.array([[0.1, 0.8], [nan, 0.77], [np.inf, 0.9]])
+    np.testing.assert_array_equal(_near_the_best(one_failed), [True, True, False])
 
 
 @pytest.fixture
 def stored(stored_line: Make) -> Stored:
-    """Two designs; LASSO ties with ours on one of them by the mean of two trials, and fails on the other."""
+    """Two designs; LASSO ties with ours on one of them, has one trial more there, and fails on the other."""
     lines = [
         stored_line("league", "toy", "ssvgp", 0, nmse=0.2, nlpd=0.5, seconds=1.0),
         stored_line("league", "prostate", "ssvgp", 0, nmse=0.4, nlpd=0.6, seconds=100.0, selected=1.0),
-        stored_line("league", "toy", "lasso", 0, nmse=0.1, nlpd=0.1, seconds=0.1),
-        stored_line("league", "toy", "lasso", 1, nmse=0.3, nlpd=0.3, seconds=0.1),
+        stored_line("league", "toy", "lasso", 0, nmse=0.2, nlpd=0.1, seconds=0.1),
+        stored_line("league", "toy", "lasso", 1, nmse=0.2, nlpd=0.3, seconds=0.1),
         stored_line("league", "prostate", "lasso", 0),
         stored_line("league", "prostate", "mlii", 0, nmse=0.3, nlpd=0.7, seconds=1.0) | {"rows": 5},
     ]
