@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
         )
     },
     trials=50,
-    fewer={"mcmc": 5},
+    except_for={"mcmc": 5},
     settings={"mcmc": {"iterations": 1_000_000}},
     limit=7200.0,
 )

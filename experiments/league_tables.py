@@ -115,7 +115,7 @@ def standings(stored: Stored) -> list[Standing]:
     by_nmse, by_nlpd = (ranks([trials(stored, methods, each, score) for each in DESIGNS]) for score in ("nmse", "nlpd"))
     mcc = [trials(stored, methods, each, "mcc") for each in SYNTHETIC]
     by_mcc = ranks([np.where(np.isinf(table), np.inf, -table) for table in mcc])  # high is good, a failure still last
-    near = sum(_near_the_best(trials(stored, methods, each, "nmse")) for each in REAL)
+    near = np.sum([_near_the_best(trials(stored, methods, each, "nmse")) for each in REAL], axis=0)
     failed = [sum(len(stored.failed("league", design, method)) for design in DESIGNS) for method in methods]
     found = [
         Standing(

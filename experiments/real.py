@@ -34,7 +34,7 @@ EXPERIMENT = Experiment(
     designs={name: partial(divided, name) for name in SETS},
     methods=dict.fromkeys(SETS, ("ssvgp", "paper_256", "sgp", "svgp")),
     trials=10,
-    fewer={"sgp": 3, "svgp": 3},
+    except_for={"sgp": 3, "svgp": 3},
     settings={
         "sgp": {"iterations": 100, "max_seconds": BUDGET},
         "svgp": {"epochs": 100, "max_seconds": BUDGET},

@@ -25,16 +25,16 @@ SMOKE_LIMIT = 120.0
 class Experiment:
     """Problems (`designs`), the methods that answer each, and how often.
 
-    `trials` is the usual number, `fewer` that of some methods. `settings` belong to a method, or to a design and a
-    method as "design/method". `unavailable` gives the reason why a design cannot be had here. `keep` values of
-    irrelevant inputs are stored, and with `surfaces` a coarse grid of predictions.
+    `trials` is the usual number; `except_for` has others, of a method or of a design and a method as "design/method", and
+    so has `settings`. `unavailable` gives the reason why a design cannot be had here. `keep` values of irrelevant
+    inputs are stored, and with `surfaces` a coarse grid of predictions.
     """
 
     name: str
     designs: Mapping[str, Maker]
     methods: Mapping[str, Sequence[str]]
     trials: int
-    fewer: Mapping[str, int] = field(default_factory=dict)
+    except_for: Mapping[str, int] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     smoke_designs: Sequence[str] | None = None
     unavailable: Mapping[str, Callable[[], str | None]] = field(default_factory=dict)
@@ -63,11 +63,12 @@ class Options:
 def plan(experiment: Experiment, options: Options) -> Iterator[dict[str, Any]]:
     """The jobs of a run, trial by trial, so that a run that ends early has something of every method."""
     designs = options.designs or (options.smoke and experiment.smoke_designs) or tuple(experiment.designs)
-    most = 1 if options.smoke else max([experiment.trials, *experiment.fewer.values()])
+    most = 1 if options.smoke else max([experiment.trials, *experiment.except_for.values()])
     for trial in range(options.first, options.first + (options.trials or most)):
         for design in designs:
             for method in experiment.methods[design]:
-                usual = experiment.fewer.get(f"{design}/{method}", experiment.fewer.get(method, experiment.trials))
+                others = experiment.except_for
+                usual = others.get(f"{design}/{method}", others.get(method, experiment.trials))
                 if options.methods and method not in options.methods:
                     continue
                 if options.smoke and design != designs[0] and methods.METHODS[method].peer:

@@ -20,7 +20,7 @@ EXPERIMENTS = [one.EXPERIMENT for one in (toy, experiment1, experiment2, real, l
 def test_every_name_in_an_experiment_is_known(experiment) -> None:
     named = {name for group in experiment.methods.values() for name in group}
     assert named <= set(methods.METHODS) and set(experiment.methods) == set(experiment.designs)
-    places = {key.rpartition("/")[2] for key in (*experiment.settings, *experiment.fewer)}
+    places = {key.rpartition("/")[2] for key in (*experiment.settings, *experiment.except_for)}
     assert places <= named and set(experiment.smoke_designs or ()) <= set(experiment.designs)
 
 
