@@ -25,9 +25,9 @@ SMOKE_LIMIT = 120.0
 class Experiment:
     """Problems (`designs`), the methods that answer each, and how often.
 
-    `trials` is the usual number; `except_for` has others, of a method or of a design and a method as "design/method", and
-    so has `settings`. `unavailable` gives the reason why a design cannot be had here. `keep` values of irrelevant
-    inputs are stored, and with `surfaces` a coarse grid of predictions.
+    `trials` is the usual number; `except_for` has others, of a method or of a design and a method as "design/method".
+    `settings` belong to either, too. `unavailable` gives the reason why a design cannot be had here. `keep` values of
+    irrelevant inputs are stored, and with `surfaces` a coarse grid of predictions.
     """
 
     name: str
