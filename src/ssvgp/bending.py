@@ -1,8 +1,8 @@
 """Whether a target of many rows had better pass a curve, judged by evidence.
 
 Targets that cannot be negative (counts, rates, concentrations) often have a long tail, and noise that grows with them.
-A process with one noise for all rows then follows the quiet rows too closely and the loud ones too loosely. A square
-root or a logarithm makes the noise alike; which of them, or none, is asked of the evidence on a part of the rows, with
+A process with one noise for all rows then follows the quiet rows too closely and the loud ones too loosely. A root or
+a logarithm makes the noise alike; which of them, or none, is asked of the evidence on a part of the rows, with
 the Jacobian that makes densities of different curves comparable. Few rows cannot tell a curved target from curved
 effects, so this is done where rows are many.
 """
@@ -28,13 +28,14 @@ COMMON = 0.1  # share of rows with one and the same value from which none is: a 
 ROWS = 500  # that judge
 LARGEST = 12  # inputs of the sets that judge
 NEEDED = 10.0  # nats by which a curve must be better than none
+POWERS = (0.5, 0.25, 0.0)  # of the curves looked at; 0 is the logarithm
 START = 0.05  # of the standard deviation of y is added before the root or the logarithm, for the sake of zeros
 
 
 def curve_by_evidence(
     X: np.ndarray, y: np.ndarray, inputs: Inputs, kernel: Kernel, prior: Prior, settings: AutoSettings
 ) -> Curve:
-    """The curve for targets y (n,) of rows X (n, d): none, a root or a logarithm. Cost of three short searches."""
+    """The curve for targets y (n,) of rows X (n, d): none, a root or a logarithm. Cost of four short searches."""
     curves = candidates(y)
     if y.size <= settings.exact_rows or len(curves) == 1:
         return curves[0]
@@ -52,7 +53,7 @@ def curve_by_evidence(
 
 
 def candidates(y: np.ndarray) -> Sequence[Curve]:
-    """No curve, and for a skewed target without negative values sqrt(y + u) and log(y + u) with a small u.
+    """No curve, and for a skewed target without negative values roots and logarithm of y + u with a small u.
 
     Where many rows have the same value, such as none at all, a curve would win by the density it heaps up there.
     """
@@ -62,4 +63,4 @@ def candidates(y: np.ndarray) -> Sequence[Curve]:
     if np.unique(y, return_counts=True)[1].max() > COMMON * y.size:
         return (Straight(),)
     unit = START * float(scale.spread)
-    return (Straight(), YeoJohnson(unit, 0.5), YeoJohnson(unit, 0.0))
+    return (Straight(), *(YeoJohnson(unit, power) for power in POWERS))

@@ -67,7 +67,7 @@ class SSVGPRegressor(Answers):
     ----------
     pip_ : (d,) posterior inclusion probability of every input.
     inverse_lengthscales_ : (d,) mean |theta| over members, for standardised inputs; 0 where no member has the input.
-    target_curve_ : the curve that y has passed, in words: "none", "root", "log" and so on.
+    target_curve_ : the curve that y has passed, in words: "none", "log of y + 0.1" and so on.
     noise_variance_ : variance of the noise in squared units of y, of the transformed y under a transform.
     variance_shares_ : dict with the shares of `sparse` part, `background` and `noise`, which sum to one.
     loo_ : `LeaveOneOut` mean, variance and log density (n,) of the training rows, worked out when first asked for.

@@ -89,8 +89,8 @@ class YeoJohnson:
     @property
     def told(self) -> str:
         """Above zero these are (y + unit)^power, and the logarithm at power 0."""
-        plain = {0.0: f"log(y + {self.unit:.2g})", 0.5: f"root of y + {self.unit:.2g}"}
-        return plain.get(self.power, f"Yeo-Johnson of power {self.power:.2g}")
+        names = {0.0: "log", 0.25: "fourth root", 0.5: "root"}
+        return f"{names[self.power]} of y + {self.unit:.2g}" if self.power in names else f"Yeo-Johnson {self.power:.2g}"
 
     def bend(self, y: np.ndarray) -> np.ndarray:
         size = np.log1p(np.abs(y) / self.unit)
