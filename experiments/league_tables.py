@@ -145,6 +145,33 @@ def _near_the_best(nmse: np.ndarray) -> np.ndarray:
     return np.isfinite(np.diag(own)) & ~beaten.any(axis=1)
 
 
+@dataclass(frozen=True)
+class Behind:
+    """A real set on which the default is not within 5% of the best: mean errors in the `count` trials of both."""
+
+    design: str
+    rival: str
+    ours: float
+    theirs: float
+    count: int
+
+
+def behind(stored: Stored) -> list[Behind]:
+    """The real sets on which the default is more than 5% behind, with the rival that is furthest ahead."""
+    methods, found = entered(stored), []
+    if "ssvgp" not in methods:
+        return []
+    for design in REAL:
+        table = trials(stored, methods, design, "nmse")
+        own, me = pairs(table), methods.index("ssvgp")
+        ratio = np.nan_to_num(own[me] / own[:, me], nan=0.0, posinf=0.0)
+        best = int(np.argmax(ratio))
+        if ratio[best] > 1.05:
+            both = int((~np.isnan(table[me]) & ~np.isnan(table[best])).sum())
+            found.append(Behind(design, methods[best], float(own[me, best]), float(own[best, me]), both))
+    return found
+
+
 def _inputs(stored: Stored, design: str) -> float:
     """Inputs of a design, from any line that tells."""
     told = [one["d"] for one in stored.lines.get("league", ()) if one["design"] == design and "d" in one]

@@ -10,6 +10,7 @@ import pytest
 
 from experiments.league_tables import (
     _near_the_best,
+    behind,
     ranks,
     scores_markdown,
     standings,
@@ -67,6 +68,12 @@ def test_standings_by_hand(stored: Stored) -> None:
     assert [one.method for one in standings(stored)] == ["ssvgp", "mlii", "lasso"]
     assert found["ssvgp"].mean_rank == 1.75
     assert standings(Stored({})) == []
+
+
+def test_the_sets_on_which_the_default_is_behind_are_told(stored: Stored) -> None:
+    (one,) = behind(stored)
+    assert (one.design, one.rival, one.ours, one.theirs, one.count) == ("prostate", "mlii", 0.4, 0.3, 1)
+    assert behind(Stored({})) == []
 
 
 def test_tables_show_what_is_missing_and_what_is_best(stored: Stored) -> None:
