@@ -184,7 +184,7 @@ def _behind(stored: Stored) -> list[str]:
         f"trials. {REMARKS.get(f'league/{one.design}', 'Not explained.')}"
         for one in behind(stored)
     ]
-    return ["Real sets on which the default is not within 5% of the best nmse:", "\n".join(rows)] if rows else []
+    return ["Real sets on which the default is not within 5% of the best mean nmse:", "\n".join(rows)] if rows else []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

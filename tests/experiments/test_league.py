@@ -10,6 +10,7 @@ import pytest
 
 from experiments.league_tables import (
     _near_the_best,
+    _usually_near_the_best,
     behind,
     ranks,
     scores_markdown,
@@ -37,6 +38,10 @@ def test_methods_are_compared_in_the_trials_they_have_in_common() -> None:
     np.testing.assert_array_equal(_near_the_best(easy_and_hard), [True, False, False])
     one_failed = np.array([[0.1, 0.8], [nan, 0.77], [np.inf, 0.9]])
     np.testing.assert_array_equal(_near_the_best(one_failed), [True, True, False])
+    one_unlucky = np.array([[0.1, 0.2, 0.9], [0.1, 0.2, 0.3]])
+    np.testing.assert_array_equal(_near_the_best(one_unlucky), [False, True])
+    np.testing.assert_array_equal(_usually_near_the_best(one_unlucky), [True, True])
+    np.testing.assert_array_equal(_usually_near_the_best(one_failed), [True, True, False])
 
 
 @pytest.fixture
