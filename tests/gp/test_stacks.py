@@ -32,7 +32,7 @@ def test_groups_of_inputs_added_to_a_set(name: str) -> None:
         assert found == pytest.approx(kernel.matrix(rows, rows, theta), abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "rough"])  # whose variance grows with the distance
 def test_the_metric_is_the_variance_of_a_small_difference(kind: str) -> None:
     rng = np.random.default_rng(1)
     x, units = rng.standard_normal(7), rng.uniform(0.5, 2.0, 7)
