@@ -146,6 +146,13 @@ def test_an_unknown_transform_is_named() -> None:
         target_of(normal(0, 5), "sqrt")
 
 
+def test_a_steep_curve_is_not_followed_beyond_one_range_of_the_target() -> None:
+    y = np.random.default_rng(0).beta(0.5, 6.0, size=300)
+    target = target_of(y, "yeo-johnson")
+    far = target.restore(np.array([-50.0, 50.0]))
+    assert far[0] >= y.min() - np.ptp(y) and far[1] <= y.max() + np.ptp(y) * (1.0 + 1e-12)
+
+
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e12, 1e-12])
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_a_constant_target_is_restored_exactly(value: float, transform: str | None) -> None:

@@ -40,7 +40,7 @@ def curve_by_evidence(
     if y.size <= settings.exact_rows or len(curves) == 1:
         return curves[0]
     rows = np.sort(np.random.default_rng(0).choice(y.size, min(ROWS, y.size), replace=False))
-    table = np.ascontiguousarray(inputs.standardise(X[rows]))
+    table = inputs.standardise(X[rows])
     search = replace(settings.search, pair_width=0, largest=LARGEST)
     prior, worth = prior.for_data(*table.shape), []
     for curve in curves:

@@ -172,6 +172,16 @@ def test_what_is_wrong_is_told_in_one_line_with_exit_code_2(
     assert result.stdout == "" and not (here / "table.ssvgp").exists()
 
 
+@pytest.mark.parametrize(("options", "expected"), [((), "auto"), (("--transform", "none"), None)])
+def test_the_curve_of_the_target_is_left_to_the_method_unless_told_otherwise(
+    here: Path, options: tuple[str, ...], expected: str | None
+) -> None:
+    rows = np.random.default_rng(0).uniform(size=(12, 2))
+    (here / "table.csv").write_text("a,y\n" + "\n".join(f"{a},{y}" for a, y in rows))
+    assert run("fit", "table.csv", "--target", "y", "--quiet", *options).exit_code == 0
+    assert store.load(here / "table.ssvgp").target_transform == expected
+
+
 def test_without_a_target_the_columns_are_listed(here: Path) -> None:
     write_table(here / "table.csv")
     result = run("fit", "table.csv")

@@ -82,6 +82,8 @@ def test_rough_is_an_exponential_of_the_distance_over_all_inputs() -> None:
     for a, b in ((0, 1), (4, 9), (7, 7)):
         expected = np.exp(-np.sqrt(np.mean((X[a] - X[b]) ** 2)))
         assert gram("rough", X, X)[a, b] == pytest.approx(expected)
+    table = X + 1e4  # where rounding is large
+    assert np.all(np.diag(gram("rough", table, table)) == 1.0)
     near = X + 1e-3  # differences grow with the distance, not with its square: near rows may differ
     leap = {kind: 1.0 - np.diag(gram(kind, X, near)) for kind in ("rough", "smooth")}
     assert np.all(leap["rough"] > 1000.0 * leap["smooth"])
