@@ -16,14 +16,14 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.progress import Event
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit
-from ssvgp.records import AutoSettings, Ensemble, Prior, Train
+from ssvgp.records import AutoSettings, Ensemble, Layout, Prior, Train
 from ssvgp.weigh.evidence import Candidate, Problem
 
 SETTINGS = AutoSettings()
 
 
 def train_of(X: np.ndarray, y: np.ndarray, units: np.ndarray | None = None) -> Train:
-    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std(), units)
+    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std(), Layout(units))
 
 
 def run(
@@ -193,8 +193,39 @@ def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
     ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
 )
 def test_unscaled_is_considered_only_where_units_differ(units: np.ndarray | None, considered: bool) -> None:
-    phases, _ = phases_of(replace(waves(40, 40), units=units), replace(SETTINGS, backgrounds=("unscaled",)))
+    phases, _ = phases_of(replace(waves(40, 40), layout=Layout(units)), replace(SETTINGS, backgrounds=("unscaled",)))
     assert ("background" in phases) == considered
+
+
+def faint(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Spectra (n, 60) of four substances with wide peaks; a curved function of the two faintest."""
+    rng = np.random.default_rng(seed)
+    peaks = np.exp(-0.5 * ((np.arange(60) - np.array([[30], [20], [40], [10]])) / 15.0) ** 2)
+    amounts = rng.standard_normal((n, 4))
+    X = (amounts * np.array([1.0, 0.5, 0.2, 0.1])) @ peaks + 1e-3 * rng.standard_normal((n, 60))
+    return X, np.sin(1.5 * amounts[:, 2]) + 0.5 * amounts[:, 3] ** 2 + 0.05 * rng.standard_normal(n)
+
+
+def test_an_evened_background_finds_what_lies_in_faint_directions() -> None:
+    (X, y), (X_new, y_new) = faint(100), faint(200, seed=1)
+    error = {}
+    for kinds in (SETTINGS.backgrounds, tuple(kind for kind in SETTINGS.backgrounds if kind != "evened")):
+        model = SSVGPRegressor(kernel="se", random_state=0, settings=replace(SETTINGS, backgrounds=kinds)).fit(X, y)
+        weight = sum(
+            w
+            for w, member in zip(model.weights_, model.members_, strict=True)
+            if member.parameters.background and member.parameters.background_kind == "evened"
+        )
+        assert weight > 0.9 if "evened" in kinds else weight == 0.0
+        error["evened" in kinds] = np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var()
+    assert error[True] < 0.7 * error[False]
+
+
+def test_evened_is_considered_only_where_columns_repeat_each_other() -> None:
+    settings = replace(SETTINGS, backgrounds=("evened",))
+    assert "background" in phases_of(train_of(*faint(80)), settings)[0]
+    assert "background" not in phases_of(train_of(*faint(80)), replace(settings, evened_from=1e3))[0]
+    assert "background" not in phases_of(waves(40, 40), settings)[0]
 
 
 # --- kernels and events -------------------------------------------------------------------------------------

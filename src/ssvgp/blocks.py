@@ -17,7 +17,7 @@ from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_model_prior, mode
 def block_of(train: Train, rows: np.ndarray, kinds: Sequence[str] = ()) -> Block:
     """The given rows (m,) as a block, with background matrices of these kinds."""
     X = train.X[rows]
-    return Block(X, train.y[rows], {kind: gram(kind, X, X, train.units) for kind in kinds})
+    return Block(X, train.y[rows], {kind: gram(kind, X, X, train.layout) for kind in kinds})
 
 
 def fitting(train: Train, count: int, rows: int) -> tuple[int, int]:
@@ -46,7 +46,7 @@ def local_rows(
     count, rows = fitting(train, count, rows)
     active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
     if at.background:
-        weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.units)
+        weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.layout)
         scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
     elif active.size and partly_local(problem.kernel):
         scaled = train.X[:, active] * at.theta

@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_limits
 
 from ssvgp.average import average
 from ssvgp.blocks import block_of, local_rows, random_rows
-from ssvgp.gp.background import gram, repetition
+from ssvgp.gp.background import evened_axes, gram, repetition
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow, prune
-from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
+from ssvgp.records import AutoSettings, Ensemble, Layout, Member, PaperSettings, Parameters, Prior, Train
 from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem
 from ssvgp.workers import Workers, keep_freed_memory
 
@@ -54,7 +54,10 @@ def auto_ensemble(
     with threadpool_limits(limits=1), Workers(threads) as workers:
         keep_freed_memory()
         blocking, walking, drawing = rng.spawn(3)
-        prior = prior.for_data(train.n, train.d, _repetition(train, settings))
+        repeated = _repetition(train, settings)
+        prior = prior.for_data(train.n, train.d, repeated)
+        if repeated >= settings.evened_from and train.n <= settings.exact_rows:
+            train = replace(train, layout=Layout(_units(train), evened_axes(train.X)))
         problem = _problem(train, kernels[0], prior, settings, blocking)
         reporter = Reporter(callback, LARGE_SHARES if train.n > settings.exact_rows else SHARES)
         ledgers = [Ledger(replace(problem, workers=workers), reporter=reporter)]
@@ -144,7 +147,7 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
-        grams = {kind: gram(kind, train.X, train.X, train.units) for kind in _kinds(train, settings)}
+        grams = {kind: gram(kind, train.X, train.X, train.layout) for kind in _kinds(train, settings)}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
     rows = random_rows(train, settings.search_blocks, settings.block_rows, rng)
     return Problem(tuple(block_of(train, r) for r in rows), kernel, prior)
@@ -152,18 +155,31 @@ def _problem(
 
 def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
     """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
-    many = train.n > settings.exact_rows
-    together = settings.block_rows if many else train.n
-    if train.d <= settings.background_from * together:
+    if _few_inputs(train, settings):
         return ()
-    alike = train.units is None or np.ptp(train.units) < ALIKE * train.units.max()
-    kinds = settings.backgrounds + (settings.block_backgrounds if many else ())
-    return tuple(kind for kind in kinds if not (alike and kind == "unscaled"))  # the same as linear
+    units, without = _units(train), set()
+    if units is None or np.ptp(units) < ALIKE * units.max():
+        without.add("unscaled")  # the same as linear
+    if train.layout is None or train.layout.axes is None:
+        without.add("evened")
+    kinds = settings.backgrounds + (settings.block_backgrounds if train.n > settings.exact_rows else ())
+    return tuple(kind for kind in kinds if kind not in without)
+
+
+def _few_inputs(train: Train, settings: AutoSettings) -> bool:
+    """Whether sets can carry everything, against the rows that are seen together."""
+    together = settings.block_rows if train.n > settings.exact_rows else train.n
+    return train.d <= settings.background_from * together
+
+
+def _units(train: Train) -> np.ndarray | None:
+    """Standard deviations (d,) of the columns before they were standardised, where they are known."""
+    return train.layout.units if train.layout is not None else None
 
 
 def _repetition(train: Train, settings: AutoSettings) -> float:
     """How many times over the columns say the same, as a few rows show it; asked for the sake of backgrounds alone."""
-    if not _kinds(train, settings):
+    if _few_inputs(train, settings) or not settings.backgrounds + settings.block_backgrounds:
         return 1.0
     rows = np.random.default_rng(0).choice(train.n, min(train.n, settings.block_rows), replace=False)
     return repetition(block_of(train, np.sort(rows)).X)

@@ -26,4 +26,5 @@ def member_at(entry: Entry, z: np.ndarray, train: Train) -> Member:
     candidate: Candidate = entry.fit.candidate
     parameters = unpack(z, candidate, entry.problem.prior)
     active = np.array(candidate.active, dtype=np.intp)
-    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), train.units)
+    layout = train.layout if candidate.background else None
+    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), layout)

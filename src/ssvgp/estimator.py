@@ -27,7 +27,7 @@ from ssvgp.gp.batches import Work
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
 from ssvgp.paper import paper_ensemble
-from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, PaperSettings, Prediction, Prior, Train
+from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, Layout, PaperSettings, Prediction, Prior, Train
 from ssvgp.workers import one_blas_thread
 
 CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
@@ -120,7 +120,7 @@ class SSVGPRegressor(Answers):
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self._curve(X, y, inputs, kernels[0]))
         large = X.shape[0] > self.exact_limit and X.size > (LARGE if limit is None else min(LARGE, limit // 32))
-        train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), inputs.spread)
+        train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), Layout(inputs.spread))
         if target.constant or not train.d:
             found = nothing_to_select(train, STILL if target.constant else 1.0)
         else:

@@ -28,13 +28,24 @@ class Parameters:
     background_kind: str = "linear"
 
 
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What backgrounds know of the columns: their sds (d,) before they were standardised, and axes (d, k).
+
+    The axes are those of an evened background (gp/background.py), None where it is not considered.
+    """
+
+    units: np.ndarray | None = None
+    axes: np.ndarray | None = None
+
+
 @dataclass(frozen=True)
 class Train:
-    """Standardised training data: X (n, d), y (n,), and the sds (d,) that the columns of X had before."""
+    """Standardised training data: X (n, d), y (n,), and what backgrounds know of the columns of X."""
 
     X: Any  # an array, or a data.view.Standardised that stands for one
     y: np.ndarray
-    units: np.ndarray | None = None
+    layout: Layout | None = None
 
     @property
     def n(self) -> int:
@@ -57,7 +68,7 @@ class Member:
     parameters: Parameters
     kernel: Any
     inclusion: np.ndarray
-    units: np.ndarray | None = None  # (d,), see gp/background.py
+    layout: Layout | None = None  # for the background
 
 
 @dataclass(frozen=True)
@@ -216,7 +227,8 @@ class AutoSettings:
     dense_rows: int = 150
     dense_starts: int = 2
     dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
-    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide")
+    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide", "evened")
+    evened_from: float = 20.0  # times that columns repeat each other from which `evened` is considered, as in spectra
     block_backgrounds: tuple[str, ...] = ("rough",)  # further ones where rows are many: few cannot show roughness
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
     most_dense_inputs: int = 20_000

@@ -69,6 +69,14 @@ def wide() -> Table:
     return X, X @ rng.normal(size=60) / 8.0 + 0.3 * rng.normal(size=40)
 
 
+def spectra() -> Table:
+    """Columns that repeat each other, and a target in what is faint in all, so that the background is evened."""
+    rng = np.random.default_rng(0)
+    shapes, amounts = np.cumsum(rng.normal(size=(4, 60)), axis=1), rng.normal(size=(60, 4))
+    X = (amounts * np.array([1.0, 0.2, 0.02, 0.01])) @ shapes + 1e-4 * rng.normal(size=(60, 60))
+    return X, np.sin(1.5 * amounts[:, 2]) + amounts[:, 3] ** 2 + 0.02 * rng.normal(size=60)
+
+
 def framed() -> Table:
     X, y = plain()
     frame = pd.DataFrame(X, columns=["a", "b <b>", "c", "d", "e", "f"])
@@ -85,6 +93,7 @@ CASES: dict[str, tuple[SSVGPRegressor, Callable[[], Table]]] = {
     "prior": (light(prior=Prior(b=3.0), threshold=0.3), plain),
     "kernels": (light(kernel=SEVERAL), plain),
     "background": (light(), wide),
+    "evened": (light(), spectra),
     "names": (light(), framed),
     "box-cox": (light(target_transform="box-cox"), positive),
     "yeo-johnson": (light(target_transform="yeo-johnson"), plain),
@@ -200,10 +209,23 @@ def test_a_loaded_model_pickles(case: Case) -> None:
     assert same(again.predict(case.rows), case.model.predict(case.rows))
 
 
-def test_a_background_is_there_to_be_tested(tmp_path: Path) -> None:
-    model = Case("background", tmp_path / "model").model
-    kinds = {member.parameters.background_kind for member in model.members_ if member.parameters.background}
-    assert kinds
+def test_backgrounds_are_there_to_be_tested(tmp_path: Path) -> None:
+    for name in ("background", "evened"):
+        model = Case(name, tmp_path / "model").model
+        kinds = {member.parameters.background_kind for member in model.members_ if member.parameters.background}
+        assert kinds and ("evened" in kinds) == (name == "evened")
+
+
+@pytest.mark.parametrize("axes", [None, np.ones((59, 4)), np.ones(60), np.ones((60, 4), dtype=np.float32)])
+def test_an_evened_background_without_axes_over_its_columns_is_an_error(tmp_path: Path, axes: Any) -> None:
+    Case("evened", tmp_path / "model")
+    content = container.read(tmp_path / "model")
+    del content.arrays["axes"]
+    if axes is not None:
+        content.arrays["axes"] = axes
+    container.write(tmp_path / "model", content)
+    with pytest.raises(StoreError, match="axes"):
+        load(tmp_path / "model")
 
 
 # --- size -------------------------------------------------------------------------------------------------------

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.gp.background import KINDS, LENGTHS, gram, gram_diagonal, repetition
-
-UNITS = np.array([1.0, 10.0, 0.1, 2.0])
+from ssvgp.gp.background import EVEN_FLOOR, KINDS, LENGTHS, VARIANCES, evened_axes, gram, gram_diagonal, repetition
+from ssvgp.records import Layout
 
 
 def rows(n: int = 30, seed: int = 0) -> np.ndarray:
@@ -15,59 +14,64 @@ def rows(n: int = 30, seed: int = 0) -> np.ndarray:
     return (X - X.mean(0)) / X.std(0)
 
 
-@pytest.mark.parametrize("units", [None, UNITS])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_diagonal_is_that_of_the_matrix(kind: str, units: np.ndarray | None) -> None:
-    X = rows()
-    assert gram_diagonal(kind, X, units) == pytest.approx(np.diagonal(gram(kind, X, X, units)))
+UNITS = np.array([1.0, 10.0, 0.1, 2.0])
+KNOWN = Layout(UNITS, evened_axes(rows()))
+UNKNOWN = Layout(None, evened_axes(rows()))
 
 
-@pytest.mark.parametrize("units", [None, UNITS])
+@pytest.mark.parametrize("layout", [UNKNOWN, KNOWN])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_a_covariance_with_its_mean_variance(kind: str, units: np.ndarray | None) -> None:
+def test_the_diagonal_is_that_of_the_matrix(kind: str, layout: Layout) -> None:
     X = rows()
-    matrix = gram(kind, X, X, units)
+    assert gram_diagonal(kind, X, layout) == pytest.approx(np.diagonal(gram(kind, X, X, layout)))
+
+
+@pytest.mark.parametrize("layout", [UNKNOWN, KNOWN])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_a_covariance_with_its_mean_variance(kind: str, layout: Layout) -> None:
+    X = rows()
+    matrix = gram(kind, X, X, layout)
     assert np.array_equal(matrix, matrix.T) or np.abs(matrix - matrix.T).max() < 1e-12
     assert np.linalg.eigvalsh(matrix).min() > -1e-10
-    assert gram_diagonal(kind, X, units).mean() == pytest.approx(LENGTHS.get(kind, 1.0) ** 2)
+    assert gram_diagonal(kind, X, layout).mean() == pytest.approx(VARIANCES.get(kind, 1.0))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_rectangle_is_a_part_of_the_whole(kind: str) -> None:
     X = rows()
-    whole = gram(kind, X, X, UNITS)
-    assert gram(kind, X[:5], X[3:], UNITS) == pytest.approx(whole[:5, 3:])
+    whole = gram(kind, X, X, KNOWN)
+    assert gram(kind, X[:5], X[3:], KNOWN) == pytest.approx(whole[:5, 3:])
 
 
 def test_linear_is_ridge_regression_on_standardised_inputs() -> None:
     X = rows()
     beta = np.random.default_rng(1).standard_normal((4, 200_000)) / 2.0  # variance 1 / d each
-    assert gram("linear", X[:3], X[:3], UNITS) == pytest.approx(np.cov(X[:3] @ beta), abs=0.05)
+    assert gram("linear", X[:3], X[:3], KNOWN) == pytest.approx(np.cov(X[:3] @ beta), abs=0.05)
 
 
 def test_unscaled_is_ridge_regression_on_the_inputs_as_they_came() -> None:
     X = rows()
     raw = X * UNITS
     expected = raw @ raw.T / (UNITS**2).sum()
-    assert gram("unscaled", X, X, UNITS) == pytest.approx(expected)
+    assert gram("unscaled", X, X, KNOWN) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("units", [None, np.full(4, 37.0)])
 def test_unscaled_is_linear_where_all_columns_are_in_one_unit(units: np.ndarray | None) -> None:
     X = rows()
-    assert gram("unscaled", X, X, units) == pytest.approx(gram("linear", X, X))
+    assert gram("unscaled", X, X, Layout(units)) == pytest.approx(gram("linear", X, X))
 
 
 def test_the_size_of_the_units_does_not_matter_however_huge() -> None:
     X = rows()
-    assert gram("unscaled", X, X, UNITS * 1e200) == pytest.approx(gram("unscaled", X, X, UNITS))
-    assert gram("unscaled", X, X, UNITS * 1e-200) == pytest.approx(gram("unscaled", X, X, UNITS))
+    assert gram("unscaled", X, X, Layout(UNITS * 1e200)) == pytest.approx(gram("unscaled", X, X, KNOWN))
+    assert gram("unscaled", X, X, Layout(UNITS * 1e-200)) == pytest.approx(gram("unscaled", X, X, KNOWN))
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth", "wide", "rough"])
 def test_units_do_not_matter_to_the_other_kinds(kind: str) -> None:
     X = rows()
-    assert np.array_equal(gram(kind, X, X, UNITS), gram(kind, X, X))
+    assert np.array_equal(gram(kind, X, X, KNOWN), gram(kind, X, X))
 
 
 def test_smooth_falls_with_the_distance_over_all_inputs() -> None:
@@ -87,6 +91,49 @@ def test_rough_is_an_exponential_of_the_distance_over_all_inputs() -> None:
     near = X + 1e-3  # differences grow with the distance, not with its square: near rows may differ
     leap = {kind: 1.0 - np.diag(gram(kind, X, near)) for kind in ("rough", "smooth")}
     assert np.all(leap["rough"] > 1000.0 * leap["smooth"])
+
+
+def spectra(n: int, d: int = 40, seed: int = 0) -> np.ndarray:
+    """Standardised rows (n, d) made of few curves, the later ones faint, with a little noise in every channel."""
+    rng = np.random.default_rng(seed)
+    curves = np.cumsum(rng.standard_normal((5, d)), axis=1)
+    X = (rng.standard_normal((n, 5)) * 10.0 ** -np.arange(5)) @ curves + 1e-5 * rng.standard_normal((n, d))
+    return (X - X.mean(0)) / X.std(0)
+
+
+@pytest.mark.parametrize(("n", "d"), [(25, 40), (70, 40)])
+def test_evened_axes_raise_the_faint_directions_and_keep_the_usual_distance(n: int, d: int) -> None:
+    X = spectra(n, d)
+    Z = X @ evened_axes(X)
+    values = np.linalg.svd(X, compute_uv=False)
+    values = values[values > 1e-5 * values[0]]
+    expected = values / (values**2 + EVEN_FLOOR * values[0] ** 2) ** 0.25
+    found = np.linalg.svd(Z, compute_uv=False)[: values.size]
+    assert found / found[0] == pytest.approx(expected / expected[0], rel=1e-4)
+    assert (Z**2).sum() == pytest.approx((X**2).sum())
+    across = Z.T @ Z  # the new coordinates are as uncorrelated as principal components
+    assert np.abs(across - np.diag(np.diag(across))).max() < 1e-6 * across.max()
+
+
+def test_evened_is_a_matern_kernel_of_the_distance_along_its_axes() -> None:
+    X = spectra(25)
+    layout = Layout(None, evened_axes(X))
+    for a, b in ((0, 1), (4, 9), (7, 7)):
+        r = np.sqrt(3.0 * np.sum(((X[a] - X[b]) @ layout.axes) ** 2) / 40) / LENGTHS["evened"]
+        assert gram("evened", X, X, layout)[a, b] == pytest.approx(64.0 / 3.0 * (1.0 + r) * np.exp(-r))
+    # a step is worth as much as to the linear kind where directions are alike
+    even = rows(400)
+    near, layout = even + 1e-4, Layout(None, evened_axes(even))
+    evened, smooth = (
+        gram_diagonal(kind, even, layout) - np.diag(gram(kind, even, near, layout)) for kind in ("evened", "smooth")
+    )
+    assert np.median(evened / smooth) == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.parametrize("layout", [None, Layout(UNITS)])
+def test_evened_without_axes_is_an_error(layout: Layout | None) -> None:
+    with pytest.raises(ValueError, match="needs the axes"):
+        gram("evened", rows(), rows(), layout)
 
 
 def test_wide_is_smooth_over_four_times_the_distance_and_nearly_linear() -> None:
@@ -113,5 +160,5 @@ def test_repetition_is_one_for_independent_columns_and_grows_with_copies() -> No
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, rough, not 'cubic'"):
+    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, rough, evened, not 'cubic'"):
         gram("cubic", rows(), rows())

@@ -6,20 +6,28 @@ import numpy as np
 import pytest
 
 from ssvgp.gp import functional
+from ssvgp.gp.background import evened_axes
 from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.functional import Blocks, averages, averages_truncated, latent_means, latent_means_truncated
 from ssvgp.gp.predict import joint_posterior, posterior, predict_posterior
-from ssvgp.records import Ensemble, Member, Parameters, Train
+from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
 
 N, D, R = 30, 5, 4
-CASES = [("se", 0.0, "linear"), ("matern52", 0.3, "linear"), ("se+linear", 0.2, "smooth"), ("linear", 0.4, "unscaled")]
+CASES = [
+    ("se", 0.0, "linear"),
+    ("matern52", 0.3, "linear"),
+    ("se+linear", 0.2, "smooth"),
+    ("linear", 0.4, "unscaled"),
+    ("se", 0.3, "evened"),
+]
 
 
 def setting(kernel: str, background: float, kind: str) -> tuple[Member, Train, Blocks]:
     rng = np.random.default_rng(0)
     train = Train(rng.normal(size=(N, D)), rng.normal(size=N))
     parameters = Parameters(np.array([0.8, 0.5, 0.3]), 1.3, 0.2, background, 1.0, kind)
-    member = Member(np.array([0, 2, 3]), parameters, kernel_named(kernel), np.ones(3), rng.uniform(1, 2, D))
+    layout = Layout(rng.uniform(1, 2, D), evened_axes(train.X))
+    member = Member(np.array([0, 2, 3]), parameters, kernel_named(kernel), np.ones(3), layout)
     nothing = np.nan
     values = np.array([[nothing, nothing], [0.7, nothing], [nothing, -1.0], [0.7, -1.0], [2.0, 0.0]])[:, :, None]
     return member, train, Blocks(train.X[:R], np.array([2, 4]), values)

@@ -75,7 +75,7 @@ def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train
     at = one.parameters
     scaled, query = train.X[:, one.active] * at.theta, X_new[:, one.active] * at.theta
     if at.background:  # those with which f has most in common
-        weights = metric(one.active, at.theta, at.scale, at.background, at.background_kind, train.d, one.units)
+        weights = metric(one.active, at.theta, at.scale, at.background, at.background_kind, train.d, one.layout)
         index = reference.nearest(train.X * weights, X_new * weights, 9)
     elif one.active.size:
         index = reference.nearest(scaled, query, 9)

@@ -24,7 +24,7 @@ def between(member: Member, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     others = rows if right is left else right[:, member.active]
     out = at.scale * member.kernel.matrix(rows, others, at.theta)
     if at.background:
-        out += at.background * gram(at.background_kind, left, right, member.units)
+        out += at.background * gram(at.background_kind, left, right, member.layout)
     return out + at.mean
 
 
@@ -33,7 +33,7 @@ def prior_variance(member: Member, X_new: np.ndarray) -> np.ndarray:
     at = member.parameters
     out = at.scale * member.kernel.diagonal(X_new[:, member.active], at.theta) + at.mean
     if at.background:
-        out = out + at.background * gram_diagonal(at.background_kind, X_new, member.units)
+        out = out + at.background * gram_diagonal(at.background_kind, X_new, member.layout)
     return out
 
 
@@ -42,4 +42,4 @@ def of_target(member: Member, X: np.ndarray) -> np.ndarray:
     rows = X[:, member.active]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
     at = member.parameters
-    return covariance(sparse, at, gram(at.background_kind, X, X, member.units) if at.background else None)
+    return covariance(sparse, at, gram(at.background_kind, X, X, member.layout) if at.background else None)

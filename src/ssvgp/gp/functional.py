@@ -16,7 +16,7 @@ import numpy as np
 
 from ssvgp.gp.background import gram
 from ssvgp.gp.predict import Posterior, joint_truncated, predict_truncated
-from ssvgp.records import Ensemble, Member, Train
+from ssvgp.records import Ensemble, Layout, Member, Train
 
 BATCH_NUMBERS = 2**17  # covariances made together: what stays in the cache costs a fraction of what does not
 
@@ -77,7 +77,7 @@ def latent_means(given: Posterior, blocks: Blocks) -> np.ndarray:
         cross = member.parameters.scale * member.kernel.matrix(rows, given.rows, member.parameters.theta)
         if member.parameters.background:
             kind = member.parameters.background_kind
-            cross += member.parameters.background * gram(kind, part.rows(every), train.X, member.units)
+            cross += member.parameters.background * gram(kind, part.rows(every), train.X, member.layout)
         out.append(cross @ given.alpha + member.parameters.mean * given.alpha.sum())
     return np.concatenate(out).reshape(blocks.count, blocks.r)
 
@@ -96,10 +96,10 @@ class _Dense(NamedTuple):
     joint: np.ndarray
 
 
-def _dense(kind: str, blocks: Blocks, train: Train, units: np.ndarray | None) -> _Dense:
+def _dense(kind: str, blocks: Blocks, train: Train, layout: Layout | None) -> _Dense:
     rows = blocks.rows(np.arange(train.d))
-    cross = _mean_over_rows(lambda left: gram(kind, left, train.X, units), rows, blocks.r, train.n)
-    return _Dense(cross, _mean_over_pairs(lambda left: gram(kind, left, rows, units), rows, blocks.r))
+    cross = _mean_over_rows(lambda left: gram(kind, left, train.X, layout), rows, blocks.r, train.n)
+    return _Dense(cross, _mean_over_pairs(lambda left: gram(kind, left, rows, layout), rows, blocks.r))
 
 
 def _mean_over_rows(covariance: Covariance, rows: np.ndarray, r: int, width: int) -> np.ndarray:
@@ -127,7 +127,7 @@ def average_covariance(given: Posterior, blocks: Blocks, dense: _Dense | None = 
     joint = _mean_over_pairs(lambda left: kernel.matrix(left, rows, at.theta), rows, blocks.r)
     cross, joint = at.scale * cross + at.mean, at.scale * joint + at.mean
     if at.background:
-        dense = dense or _dense(at.background_kind, blocks, given.train, given.member.units)
+        dense = dense or _dense(at.background_kind, blocks, given.train, given.member.layout)
         cross, joint = cross + at.background * dense.cross, joint + at.background * dense.joint
     half = given.factor.half_solve(cross.T)
     return joint - half.T @ half
@@ -150,7 +150,7 @@ def averages(given: Iterable[Posterior], blocks: Blocks, fewer: Blocks, contrast
             continue
         kind = member.parameters.background_kind
         if member.parameters.background and kind not in dense:
-            dense[kind] = _dense(kind, fewer, one.train, member.units)
+            dense[kind] = _dense(kind, fewer, one.train, member.layout)
         means.append(contrasts @ latent_means(one, blocks).mean(axis=1))
         variances.append(_quadratic(contrasts, average_covariance(one, fewer, dense.get(kind))))
     return Averages(np.stack(means), np.maximum(np.stack(variances), 0.0))

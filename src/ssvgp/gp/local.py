@@ -106,7 +106,7 @@ def in_metric(member: Member, X: np.ndarray) -> np.ndarray:
     at = member.parameters
     if at.background:
         kind, d = at.background_kind, X.shape[1]
-        return X[:] * metric(member.active, at.theta, at.scale, at.background, kind, d, member.units)
+        return X[:] * metric(member.active, at.theta, at.scale, at.background, kind, d, member.layout)
     return X[:, member.active] * at.theta if member.active.size else np.empty((X.shape[0], 0))
 
 

@@ -22,7 +22,7 @@ from ssvgp.data.target import Target
 from ssvgp.data.view import Columns, needs_whole_table
 from ssvgp.estimator import SSVGPRegressor
 from ssvgp.gp.background import KINDS
-from ssvgp.records import Ensemble, Member, Parameters, Train
+from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
 from ssvgp.store.container import Content, StoreError, read, write
 from ssvgp.store.kernels import expression_of, kernel_of
 from ssvgp.store.settings import parameters_from, parameters_of
@@ -94,7 +94,7 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "kernels": distinct,
         "kernel_of_member": [distinct.index(one) for one in expressions],
         "backgrounds": [member.parameters.background_kind for member in members],
-        "units": [member.units is not None for member in members],
+        "units": [member.layout is not None for member in members],
     }
     at = [member.parameters for member in members]
     arrays = {
@@ -104,6 +104,9 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "theta": np.concatenate([one.theta for one in at]),
         "inclusion": np.concatenate([member.inclusion for member in members]),
     }
+    evened = [member.layout for member in members if member.parameters.background_kind == "evened"]
+    if evened and evened[0] is not None and evened[0].axes is not None:
+        arrays["axes"] = evened[0].axes  # one for all: they belong to the table
     return header, arrays
 
 
@@ -214,10 +217,10 @@ def _train(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs
     _expect(X.ndim == 2 and y.shape == X.shape[:1] and y.dtype == np.float64, "a target for each row")
     if header["table"] == "whole":
         _expect(X.shape[1] == p and X.dtype == np.float32, "its table")
-        return Train(X.astype(float), y, inputs.spread)
+        return Train(X.astype(float), y, Layout(inputs.spread))
     stored = _whole_numbers(arrays["stored"], p, "the numbers of its active columns")
     _expect(X.shape[1] == stored.size and X.dtype == np.float64, "its active columns")
-    return Train(Columns(X, stored, p), y, inputs.spread)
+    return Train(Columns(X, stored, p), y, Layout(inputs.spread))
 
 
 def _members(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> tuple[Member, ...]:
@@ -228,12 +231,22 @@ def _members(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inpu
     _expect(ends.size > 0 and scalars.shape == (ends.size, len(SCALARS)), "the parameters of its members")
     _expect(theta.shape == inclusion.shape == active.shape == (ends[-1],), "an inverse lengthscale for each input")
     _expect(set(header["backgrounds"]) <= set(KINDS), "a background that this version knows")
-    out = []
+    layout, out = _layout(header, arrays, inputs), []
     for k, end in enumerate(ends):
         at = slice(ends[k - 1] if k else 0, end)
         numbers = {name: float(value) for name, value in zip(SCALARS, scalars[k], strict=True)}
         parameters = Parameters(theta[at], **numbers, background_kind=header["backgrounds"][k])
-        units = inputs.spread if header["units"][k] else None
         kernel = kernels[header["kernel_of_member"][k]]
-        out.append(Member(active[at], parameters, kernel, inclusion[at], units))
+        out.append(Member(active[at], parameters, kernel, inclusion[at], layout if header["units"][k] else None))
     return tuple(out)
+
+
+def _layout(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> Layout:
+    """What backgrounds know of the columns; axes are there where one is evened."""
+    axes = arrays.get("axes")
+    if axes is None:
+        _expect("evened" not in header["backgrounds"], "the axes of its background")
+    else:
+        good = axes.ndim == 2 and axes.shape[0] == inputs.kept.size and axes.dtype == np.float64
+        _expect(good, "the axes of its background over all columns")
+    return Layout(inputs.spread, axes)

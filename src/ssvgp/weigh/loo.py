@@ -142,7 +142,7 @@ def _last_given_others(
     gram = None
     if member.parameters.background:
         dense = train.X[block]
-        gram = background.gram(member.parameters.background_kind, dense, dense, member.units)
+        gram = background.gram(member.parameters.background_kind, dense, dense, member.layout)
     chol = factor(covariance(sparse, member.parameters, gram))
     y = train.y[block]
     own = float(chol.lower[-1, -1])
@@ -151,7 +151,7 @@ def _last_given_others(
 
 def _gram(train: Train, member: Member) -> np.ndarray | None:
     at = member.parameters
-    return background.gram(at.background_kind, train.X, train.X, member.units) if at.background else None
+    return background.gram(at.background_kind, train.X, train.X, member.layout) if at.background else None
 
 
 def _scored(train: Train, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> LeaveOneOut:
