@@ -85,8 +85,9 @@ EXPERIMENT = Experiment(
     settings={
         "paper_n4": {"minibatch": None},  # n/4 to 2000 rows, 256 beyond
         "mcmc": {"iterations": 50_000},
+        **{f"{name}/mcmc": {"iterations": 5_000} for name in REAL[7:]},
         "saas_map": {"max_seconds": 60.0},
-        "saas_nuts": {"warmup": 64, "samples": 64},
+        "saas_nuts": {"warmup": 32, "samples": 32, "tree_depth": 5},
         "gpboost": {"max_seconds": 60.0},
         "sgp": {"max_seconds": 60.0},
         "svgp": {"max_seconds": 60.0},

@@ -21,6 +21,7 @@ from ssvgp.records import PaperSettings
 
 EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
 SAMPLER_ROWS = 500  # likewise for those that factor it many thousand times
+WARM_SHAPE = (300, 100)
 BY_V = (1e2, 1e3, 1e4, 1e5, 1e6)
 QUICK_PAPER = {"rounds": 2, "first_steps": 20, "steps": 10, "extra_steps": 0}
 
@@ -30,7 +31,7 @@ class Method:
     """One way to answer a problem. `peer` names a rival, and is empty for our own estimator.
 
     `paper` replaces constants of the paper's method; None stands for the default method. `smoke` settings make the
-    method quick. A method trains on at most `most_rows` random rows. One that is `warm` fits a tiny table first, see
+    method quick. A method trains on at most `most_rows` random rows. One that is `warm` fits another table first, see
     `warm_up`.
     """
 
@@ -131,14 +132,18 @@ def answer(name: str, problem: Problem, settings: Mapping[str, Any], seed: int) 
     return _ours(method, problem, settings, seed)
 
 
-def warm_up(name: str) -> None:
-    """Let a method load and compile what it needs on a tiny table, so that this is no part of its seconds."""
+def warm_up(name: str, n: int, d: int) -> None:
+    """Let a method load, compile and touch the memory that it needs, so that this is no part of its seconds.
+
+    It fits a table of numbers without meaning, of the shape of the one that counts but no larger than `WARM_SHAPE`: the
+    first fit of a process at a size is slower than all later ones, by a fifth for one of a third of a second.
+    """
     method = METHODS[name]
     if not method.warm:
         return
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((30, 4))
-    y = X[:, 0] + 0.1 * rng.standard_normal(30)
+    X = rng.standard_normal((min(n, WARM_SHAPE[0]), min(d, WARM_SHAPE[1])))
+    y = X[:, 0] + 0.1 * rng.standard_normal(len(X))
     if method.peer:
         peers.make(method.peer, random_state=0, **method.smoke).fit(X, y).predict(X[:5])
     else:

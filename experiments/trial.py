@@ -42,7 +42,7 @@ def _measured(job: Mapping[str, Any]) -> dict[str, Any]:
     whole = experiment.designs[job["design"]](seed, job["smoke"])
     problem = thinned(whole, methods.METHODS[name].most_rows, seed)
     if not job["smoke"]:
-        methods.warm_up(name)
+        methods.warm_up(name, *problem.X.shape)
     unit, before = unit_seconds(repeats=50), peak_megabytes()
     answer = methods.answer(name, problem, job["settings"], seed)
     peak = peak_megabytes()
