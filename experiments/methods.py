@@ -21,7 +21,7 @@ from ssvgp.records import PaperSettings
 
 EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
 SAMPLER_ROWS = 500  # likewise for those that factor it many thousand times
-WARM_SHAPE = (300, 100)
+WARM_SHAPE = (300, 1000)
 BY_V = (1e2, 1e3, 1e4, 1e5, 1e6)
 QUICK_PAPER = {"rounds": 2, "first_steps": 20, "steps": 10, "extra_steps": 0}
 

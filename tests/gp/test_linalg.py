@@ -10,6 +10,7 @@ from ssvgp.gp.linalg import (
     LAST_JITTER,
     NotPositiveDefiniteError,
     factor,
+    principal_axes,
     symmetric_square_root,
     symmetric_square_root_inverse,
 )
@@ -93,3 +94,14 @@ def test_inverse_square_root_raises_flat_directions_to_the_floor(generator) -> N
     root, log_determinant = symmetric_square_root_inverse(np.diag([4.0, -1.0]), 0.5)
     np.testing.assert_allclose(root @ root.T, np.diag([0.25, 2.0]), atol=1e-14)
     assert log_determinant == pytest.approx(np.log(2.0))
+
+
+@pytest.mark.parametrize("shape", [(7, 20), (20, 7), (9, 9)])
+def test_principal_axes_are_those_of_the_singular_value_decomposition(generator, shape: tuple[int, int]) -> None:
+    X = generator.standard_normal(shape) @ np.diag(np.geomspace(1.0, 1e-8, shape[1]))
+    values, axes = principal_axes(X, 1e-2)
+    _, expected, right = np.linalg.svd(X, full_matrices=False)
+    expected, right = expected[expected > 1e-2 * expected[0]], right[expected > 1e-2 * expected[0]]
+    assert 0 < expected.size < min(shape)
+    np.testing.assert_allclose(np.sqrt(values[::-1]), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(right @ axes[:, ::-1]), np.eye(expected.size), atol=1e-7)

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from ssvgp.gp import background
 from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.likelihood import log_likelihood
-from ssvgp.records import Prior
+from ssvgp.records import Layout, Prior
 from ssvgp.weigh.evidence import (
     Block,
     Candidate,
@@ -39,7 +39,8 @@ UNITS = np.array([1.0, 3.0, 0.2, 1.0, 2.0])
 def block(seed: int, n: int = 14) -> Block:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 5))
-    grams = {kind: background.gram(kind, X, X, UNITS) for kind in background.KINDS}
+    layout = Layout(UNITS, background.evened_axes(X))
+    grams = {kind: background.gram(kind, X, X, layout) for kind in background.KINDS}
     return Block(X, np.sin(X[:, 1]) + 0.3 * rng.standard_normal(n), grams)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ssvgp.gp.linalg import principal_axes
 from ssvgp.records import Layout
 
 KINDS = ("linear", "unscaled", "smooth", "wide", "rough", "evened")
@@ -29,11 +30,7 @@ def evened_axes(X: np.ndarray) -> np.ndarray:
     s are the standard deviations of the principal components of the standardised table X (n, d). All are scaled
     such that rows are as far from each other on average as they were. Cost n d min(n, d).
     """
-    n, d = X.shape
-    values, vectors = np.linalg.eigh(X @ X.T if n <= d else X.T @ X)
-    kept = values > LEAST_AXIS**2 * values[-1]
-    values, vectors = values[kept], vectors[:, kept]
-    axes = X.T @ (vectors / np.sqrt(values)) if n <= d else vectors
+    values, axes = principal_axes(X, LEAST_AXIS)
     relative = values / values[-1]
     weights = (relative + EVEN_FLOOR) ** -0.25
     weights *= np.sqrt(relative.sum() / (relative * weights**2).sum())

@@ -153,6 +153,19 @@ def symmetric_square_root(covariance: np.ndarray) -> np.ndarray:
     return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
+def principal_axes(X: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Squared singular values (k,) of X (n, d), rising, with their right singular vectors (d, k).
+
+    Only those with singular values above `least` times the largest; `least` must stay well above the root of the
+    machine's precision, since the shorter side's cross products are what is factored. Cost n d min(n, d).
+    """
+    wide = X.shape[0] <= X.shape[1]
+    values, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+    kept = values > least**2 * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    return values, X.T @ (vectors / np.sqrt(values)) if wide else vectors
+
+
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a^-1 b for a general square matrix a (q, q)."""
     return np.linalg.solve(a, b)
