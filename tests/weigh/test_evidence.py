@@ -25,6 +25,7 @@ from ssvgp.weigh.evidence import (
     log_joint_values,
     log_model_prior,
     log_prior,
+    log_priors,
     log_set_prior,
     log_slab,
     unpack,
@@ -138,6 +139,17 @@ def test_the_prior_of_z_integrates_to_one_in_log_theta_scale_and_noise() -> None
     cell = np.prod([np.diff(axis)[0] for axis in (u, *tail)])
     total = sum(np.exp(log_prior(np.array(z), candidate, prior)[0]) for z in product(u, *tail))
     assert total * cell == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["", "linear", "smooth"])
+@pytest.mark.parametrize("active", [(), (1,), (0, 3, 4)])
+def test_priors_of_many_parameters_are_those_of_each(active: tuple[int, ...], kind: str) -> None:
+    candidate, prior = Candidate(active, kind), Prior().for_data(30, 5)
+    q = len(active) + bool(active) + 1 + bool(kind)
+    z = 3.0 * np.random.default_rng(0).standard_normal((7, q))
+    z[0, 0] = 800.0  # beyond what exponentials can hold
+    expected = [log_prior(row, candidate, prior)[0] for row in z]
+    np.testing.assert_allclose(log_priors(z, candidate, prior), expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize("d", [1, 6, 200])

@@ -29,7 +29,7 @@ from ssvgp.gp.profiles import (
     SquaredExponentialProfile,
 )
 
-STRIP = 64  # rows of a triangle that are computed at a time
+STRIP = 32  # rows of a triangle that are computed at a time
 SMALL = 10_000  # pairs of rows up to which fewer calls matter more than fewer passes over memory
 
 
@@ -84,8 +84,9 @@ def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     if left.shape[0] * right.shape[0] <= SMALL or left.dtype == np.float32:
         m = (left @ right.T).astype(float, copy=False)
         m *= -2.0
-        m += (left * left).sum(1)[:, None]
-        m += (right * right).sum(1)[None, :]
+        norms = (left * left).sum(1)
+        m += norms[:, None]
+        m += norms if right is left else (right * right).sum(1)
     else:  # the norms as two more columns, (-2 a, |a|^2, 1) and (b, 1, |b|^2): two passes over memory instead of five
         m = _augmented(left, -2.0, first=True) @ _augmented(right, 1.0, first=False).T
     return np.maximum(m, 0.0, out=m)
@@ -197,17 +198,26 @@ def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.nd
     """
     if not isinstance(kernel, Stationary):
         return np.stack([kernel.matrix(rows, rows, theta) for theta in thetas])
-    m = np.stack([_own_distance(rows * theta) for theta in thetas])
+    return _upper(kernel.profile, np.stack([_own_distance(rows * theta) for theta in thetas]))
+
+
+def _upper(profile: Profile, m: np.ndarray) -> np.ndarray:
+    """h(m) for a stack of squared distances (g, n, n), which is used up; right in the upper triangles only."""
     for start in range(0, m.shape[1], STRIP):
         strip = m[:, start : start + STRIP, start:]
-        strip[:] = kernel.profile.value(strip)
+        value = profile.value(strip)
+        if value is not strip:
+            strip[:] = value
     return m
 
 
 def with_groups(
     kernel: Kernel, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:
-    """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at theta (p + k,)."""
+    """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at theta (p + k,).
+
+    Only the upper triangles may be used.
+    """
     if not isinstance(kernel, Stationary):
         grown = [np.column_stack([rows, table[:, group]]) for group in groups]
         return np.stack([kernel.matrix(one, one, theta) for one in grown])
@@ -219,7 +229,7 @@ def with_groups(
         gaps = scaled[:, :, None] - scaled[:, None, :]
         gaps *= gaps
         m += gaps[where]
-    return kernel.profile.value(m)
+    return _upper(kernel.profile, m)
 
 
 # --- kernels of the inner product ---------------------------------------------------------------------------

@@ -96,7 +96,11 @@ def log_set_prior(size: int, d: int, prior: Prior) -> float:
 
 def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
     """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
-    values = np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))
+    return _parameters(np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT)), candidate, prior)
+
+
+def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
+    """The exponentials (q,) of z by name."""
     size = candidate.size
     scale = float(values[size]) if size else 0.0
     noise = float(values[size + 1]) if size else float(values[0])
@@ -133,6 +137,19 @@ def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float,
     standard = (z[size:] - means) / sds
     value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard) + constant
     return value, np.concatenate([theta * slope + 1.0, -standard / sds])
+
+
+def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
+    """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
+    size = candidate.size
+    theta = np.exp(np.clip(z[:, :size], -LOG_LIMIT, LOG_LIMIT))
+    log_scales, precisions = _slab_constants(prior.slab_scales)
+    each = size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
+    top = each.max(axis=1)
+    slab = top + np.log(np.exp(each - top[:, None]).mean(axis=1))
+    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
+    standard = (z[:, size:] - means) / sds
+    return slab + z[:, :size].sum(axis=1) - 0.5 * (standard * standard).sum(axis=1) + constant
 
 
 @lru_cache(maxsize=64)
@@ -208,8 +225,8 @@ def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> fl
 
 def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
     """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
-    each = [unpack(row, candidate, problem.prior) for row in z]
-    total = np.array([log_prior(row, candidate, problem.prior)[0] for row in z])
+    each = [_parameters(row, candidate, problem.prior) for row in np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))]
+    total = log_priors(z, candidate, problem.prior)
     active, tasks = list(candidate.active), []
     for block in problem.blocks:
         rows, gram = np.ascontiguousarray(block.X[:, active]), block.grams.get(candidate.background)
