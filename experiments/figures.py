@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images" / "results"
 STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 9}
@@ -219,14 +220,35 @@ def league(stored: Stored) -> Figure:
     for one in found:
         ours = not METHODS[one.method].peer
         ax.plot(one.seconds, one.mean_rank, "o", color=SIGNAL if ours else DARK)
-        name = METHODS[one.method].label
-        ax.annotate(name, (one.seconds, one.mean_rank), (4, 4), textcoords="offset points", fontsize=7)
     ax.set(xlabel="seconds of fit and prediction, geometric mean", ylabel="mean rank by nmse (1 is best)")
     _logarithmic(ax)
     ax.invert_yaxis()
     ax.margins(x=0.15)
     ax.grid(alpha=0.3)
+    _name_points(ax, [(one.seconds, one.mean_rank, METHODS[one.method].label) for one in found])
     return figure
+
+
+PLACES = [(5, 3, "left"), (5, -9, "left"), (-5, 3, "right"), (-5, -9, "right"), (0, 7, "center"), (0, -13, "center")]
+
+
+def _name_points(ax: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+    """A name beside each point, in the place where it meets the fewest points and names that are there before it."""
+    ax.figure.draw_without_rendering()  # limits are settled from here on
+    dots = [ax.transData.transform((x, y)) for x, y, _ in points]
+    taken: list[Bbox] = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in dots]
+    inside = ax.get_window_extent()
+    for x, y, name in points:
+        options = []
+        for at_x, at_y, side in PLACES:
+            text = ax.annotate(name, (x, y), (at_x, at_y), textcoords="offset points", fontsize=7, ha=side)
+            box = text.get_window_extent().padded(2.0)
+            beyond = not (inside.x0 <= box.x0 and box.x1 <= inside.x1)
+            options.append((box.count_overlaps(taken) + 10 * beyond, text, box))
+            text.set_visible(False)
+        _, text, box = min(options, key=lambda option: option[0])
+        text.set_visible(True)
+        taken.append(box)
 
 
 def _logarithmic(ax: Axes) -> None:
