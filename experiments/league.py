@@ -60,7 +60,7 @@ REAL = (
 METHODS = ("ssvgp", "paper_n4", *RIVALS)
 QUICK = ("ssvgp", "lasso", "mcp", "mlii_lbfgs")
 SMALL_SETS = REAL[:7]
-AHEAD = ("prostate/saas_map", "riboflavin/mlii", "cassava_nir/mlii")  # of ours after one split or three: looked at again
+AHEAD = ("prostate/saas_map", "riboflavin/mlii", "cassava_nir/mlii")  # of ours on few splits
 MOST_TEST = 2000
 SMOKE_ROWS = 80
 
