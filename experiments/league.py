@@ -60,7 +60,13 @@ REAL = (
 METHODS = ("ssvgp", "paper_n4", *RIVALS)
 QUICK = ("ssvgp", "lasso", "mcp", "mlii_lbfgs")
 SMALL_SETS = REAL[:7]
-AHEAD = ("prostate/saas_map", "riboflavin/mlii", "cassava_nir/mlii")  # of ours on few splits
+AHEAD = (  # of ours on few splits
+    "prostate/saas_map",
+    "prostate/saas_nuts",
+    "riboflavin/mlii",
+    "cassava_nir/mlii",
+    "tecator/gpboost",
+)
 MOST_TEST = 2000
 SMOKE_ROWS = 80
 
