@@ -65,6 +65,7 @@ AHEAD = (  # of ours on few splits
     "prostate/saas_nuts",
     "riboflavin/mlii",
     "cassava_nir/mlii",
+    "cassava_nir/paper_n4",
     "tecator/gpboost",
 )
 MOST_TEST = 2000
