@@ -20,7 +20,8 @@ from benchmarks.selection import seeds
 from ssvgp import SSVGPRegressor
 from ssvgp.gp.compose import kernel_named
 from ssvgp.records import Prior
-from ssvgp.weigh.evidence import Block, Candidate, Problem, log_joint_value, log_model_prior
+from ssvgp.weigh.evidence import Block, Problem, log_joint_value, log_model_prior
+from ssvgp.weigh.priors import Candidate
 
 FREEDOM = 5.0
 

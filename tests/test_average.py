@@ -15,7 +15,8 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow
 from ssvgp.records import AutoSettings, Ensemble, Prior, Train
-from ssvgp.weigh.evidence import Block, Candidate, Problem, fit, with_curvature
+from ssvgp.weigh.evidence import Block, Problem, fit, with_curvature
+from ssvgp.weigh.priors import Candidate
 from ssvgp.weigh.refine import all_modes, refine
 
 SETTINGS = AutoSettings()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import designs
-from ssvgp import SSVGPRegressor
+from ssvgp import SSVGPRegressor, considered
 from ssvgp import ensemble as ensemble_module
 from ssvgp.blocks import block_of
 from ssvgp.ensemble import auto_ensemble
@@ -17,7 +17,8 @@ from ssvgp.progress import Event
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit
 from ssvgp.records import AutoSettings, Ensemble, Layout, Prior, Train
-from ssvgp.weigh.evidence import Candidate, Problem
+from ssvgp.weigh.evidence import Problem
+from ssvgp.weigh.priors import Candidate
 
 SETTINGS = AutoSettings()
 
@@ -185,7 +186,7 @@ def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
     amounts = rng.standard_normal((80, 4)) * np.array([10.0, 3.0, 1.0, 0.05])
     train = train_of(amounts @ curves, amounts[:, 3] / 0.05 + 0.05 * rng.standard_normal(80))
     noise = run(train).notes["shares"]["noise"]
-    monkeypatch.setattr(ensemble_module, "repetition", lambda X: 1.0)
+    monkeypatch.setattr(considered, "repetition", lambda X: 1.0)
     assert noise < 0.05 < run(train).notes["shares"]["noise"]
 
 
@@ -325,13 +326,13 @@ def test_backgrounds_are_looked_at_where_inputs_are_many_for_the_rows_seen_toget
     n: int, d: int, looked_at: bool
 ) -> None:
     train = Train(np.zeros((n, d)), np.zeros(n))
-    assert bool(ensemble_module._kinds(train, SETTINGS)) == looked_at
+    assert bool(considered.kinds_for(train, SETTINGS)) == looked_at
 
 
 @pytest.mark.parametrize(("n", "offered"), [(1000, False), (1001, True)])
 def test_a_rough_background_is_looked_at_where_rows_are_many(n: int, offered: bool) -> None:
     train = Train(np.zeros((n, 600)), np.zeros(n))
-    assert ("rough" in ensemble_module._kinds(train, SETTINGS)) == offered
+    assert ("rough" in considered.kinds_for(train, SETTINGS)) == offered
 
 
 def test_many_rows_of_a_rough_function_are_given_a_rough_kernel() -> None:

@@ -14,7 +14,8 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.predict import predict_member
 from ssvgp.records import AutoSettings, Prior, Train
 from ssvgp.weigh import loo
-from ssvgp.weigh.evidence import Candidate, Problem, fit
+from ssvgp.weigh.evidence import Problem, fit
+from ssvgp.weigh.priors import Candidate
 
 
 def table(n: int = 500, d: int = 4, seed: int = 0) -> Train:

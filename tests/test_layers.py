@@ -21,6 +21,7 @@ RANK = {
     "propose": 3,  # the search asks the evidence, never the other way round
     "blocks": 4,
     "entry": 4,
+    "considered": 4.5,
     "finish": 4.5,
     "average": 5,
     "ensemble": 6,

@@ -15,8 +15,9 @@ from ssvgp.propose.search import look
 from ssvgp.records import AutoSettings, Ensemble, Member, Train
 from ssvgp.weigh.census import MOST_INPUTS, Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud, cloud
-from ssvgp.weigh.evidence import Problem, log_set_prior, log_slab, mode, states, with_curvature
+from ssvgp.weigh.evidence import Problem, mode, states, with_curvature
 from ssvgp.weigh.excluded import bayes_factors, correction
+from ssvgp.weigh.priors import log_set_prior, log_slab
 from ssvgp.weigh.refine import all_modes, refine
 
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence

@@ -12,14 +12,16 @@ from threadpoolctl import threadpool_limits
 
 from ssvgp.average import average
 from ssvgp.blocks import block_of, local_rows, random_rows
-from ssvgp.gp.background import evened_axes, gram, repetition
+from ssvgp.considered import kinds_for, repeated_in, with_axes
+from ssvgp.gp.background import gram
 from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, explore, grow, prune
-from ssvgp.records import AutoSettings, Ensemble, Layout, Member, PaperSettings, Parameters, Prior, Train
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem
+from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
+from ssvgp.weigh.evidence import Block, Fit, Problem
+from ssvgp.weigh.priors import Candidate
 from ssvgp.workers import Workers, keep_freed_memory
 
 QUICK: dict[str, Any] = {"draws": 2, "components": 1, "polish_blocks": 1, "most_polish_blocks": 1, "polish_rows": 250}
@@ -29,7 +31,6 @@ ENOUGH_ROWS = 150  # with fewer, steps are so short that threads would only wait
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 BEATEN = 4.0  # times the reach below the best: a fit that will clearly end there is given up on its way
-ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 
 
 # how the time of a fit is usually spent, for estimates of what remains
@@ -54,10 +55,9 @@ def auto_ensemble(
     with threadpool_limits(limits=1), Workers(threads) as workers:
         keep_freed_memory()
         blocking, walking, drawing = rng.spawn(3)
-        repeated = _repetition(train, settings)
+        repeated = repeated_in(train, settings)
         prior = prior.for_data(train.n, train.d, repeated)
-        if repeated >= settings.evened_from and train.n <= settings.exact_rows:
-            train = replace(train, layout=Layout(_units(train), evened_axes(train.X)))
+        train = with_axes(train, settings, repeated)
         problem = _problem(train, kernels[0], prior, settings, blocking)
         reporter = Reporter(callback, LARGE_SHARES if train.n > settings.exact_rows else SHARES)
         ledgers = [Ledger(replace(problem, workers=workers), reporter=reporter)]
@@ -147,42 +147,10 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
-        grams = {kind: gram(kind, train.X, train.X, train.layout) for kind in _kinds(train, settings)}
+        grams = {kind: gram(kind, train.X, train.X, train.layout) for kind in kinds_for(train, settings)}
         return Problem((Block(train.X, train.y, grams),), kernel, prior)
     rows = random_rows(train, settings.search_blocks, settings.block_rows, rng)
     return Problem(tuple(block_of(train, r) for r in rows), kernel, prior)
-
-
-def _kinds(train: Train, settings: AutoSettings) -> tuple[str, ...]:
-    """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
-    if _few_inputs(train, settings):
-        return ()
-    units, without = _units(train), set()
-    if units is None or np.ptp(units) < ALIKE * units.max():
-        without.add("unscaled")  # the same as linear
-    if train.layout is None or train.layout.axes is None:
-        without.add("evened")
-    kinds = settings.backgrounds + (settings.block_backgrounds if train.n > settings.exact_rows else ())
-    return tuple(kind for kind in kinds if kind not in without)
-
-
-def _few_inputs(train: Train, settings: AutoSettings) -> bool:
-    """Whether sets can carry everything, against the rows that are seen together."""
-    together = settings.block_rows if train.n > settings.exact_rows else train.n
-    return train.d <= settings.background_from * together
-
-
-def _units(train: Train) -> np.ndarray | None:
-    """Standard deviations (d,) of the columns before they were standardised, where they are known."""
-    return train.layout.units if train.layout is not None else None
-
-
-def _repetition(train: Train, settings: AutoSettings) -> float:
-    """How many times over the columns say the same, as a few rows show it; asked for the sake of backgrounds alone."""
-    if _few_inputs(train, settings) or not settings.backgrounds + settings.block_backgrounds:
-        return 1.0
-    rows = np.random.default_rng(0).choice(train.n, min(train.n, settings.block_rows), replace=False)
-    return repetition(block_of(train, np.sort(rows)).X)
 
 
 def _search_sparse(ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> None:
@@ -284,7 +252,7 @@ def _localise(
 ) -> Ledger:
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     rows = local_rows(train, ledger.problem, ledger.best(), count, settings.block_rows, rng)
-    blocks = tuple(block_of(train, r, _kinds(train, settings)) for r in rows)
+    blocks = tuple(block_of(train, r, kinds_for(train, settings)) for r in rows)
     local = Ledger(replace(ledger.problem, blocks=blocks), reporter=ledger.reporter)
     empty_fit(local)
     for found in ledger.within(settings.search.reach)[:2]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.records import Member, Train
-from ssvgp.weigh.evidence import Candidate, Fit, Problem, unpack
+from ssvgp.weigh.evidence import Fit, Problem
+from ssvgp.weigh.priors import Candidate, unpack
 from ssvgp.weigh.refine import Refined
 
 

@@ -27,8 +27,9 @@ from ssvgp.peers.mcmc_target import (
     state_at,
 )
 from ssvgp.records import Prior
-from ssvgp.weigh import evidence
-from ssvgp.weigh.evidence import Block, Candidate, Problem
+from ssvgp.weigh import evidence, priors
+from ssvgp.weigh.evidence import Block, Problem
+from ssvgp.weigh.priors import Candidate
 
 pytestmark = pytest.mark.peers
 
@@ -53,7 +54,7 @@ def test_the_posterior_is_the_one_that_our_evidence_integrates():
     target = target_of(0, 20, 5)
     for active, theta in (((3, 1), (0.4, 0.05)), ((2,), (1.3,))):
         candidate, z = Candidate(active), np.log([*theta, 1.7, 0.3])
-        ours = evidence.log_joint_value(problem_of(target), candidate, z) + evidence.log_set_prior(
+        ours = evidence.log_joint_value(problem_of(target), candidate, z) + priors.log_set_prior(
             len(active), 5, target.prior
         )
         assert log_posterior(state_at(target, active, theta, z[-2], z[-1]), target) == pytest.approx(ours, rel=1e-10)
@@ -62,14 +63,14 @@ def test_the_posterior_is_the_one_that_our_evidence_integrates():
 def test_the_empty_set_has_a_constant_and_noise_and_an_idle_scale():
     target = target_of(0, 20, 5)
     ours = evidence.log_joint_value(problem_of(target), Candidate(()), np.array([-0.7]))
-    ours += evidence.log_set_prior(0, 5, target.prior) + norm.logpdf(1.1, *target.prior.log_scale)
+    ours += priors.log_set_prior(0, 5, target.prior) + norm.logpdf(1.1, *target.prior.log_scale)
     assert log_posterior(state_at(target, (), (), 1.1, -0.7), target) == pytest.approx(ours, rel=1e-10)
 
 
 def test_the_slab_in_plain_floats_is_that_of_the_evidence():
     theta = np.array([0.3, 0.02, 1.1])
     for size in range(4):
-        ours = evidence.log_slab(theta[:size], Prior())[0]
+        ours = priors.log_slab(theta[:size], Prior())[0]
         assert log_slab(size, float(theta[:size] @ theta[:size]), Prior()) == pytest.approx(ours, abs=1e-12)
 
 

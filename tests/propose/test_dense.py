@@ -10,7 +10,8 @@ from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
 from ssvgp.propose.search import empty_fit, look, rank
 from ssvgp.records import PaperSettings, Prior, Train
-from ssvgp.weigh.evidence import Block, Candidate, Problem
+from ssvgp.weigh.evidence import Block, Problem
+from ssvgp.weigh.priors import Candidate
 
 TRUE = (0, 1, 2)
 

@@ -14,7 +14,8 @@ from ssvgp.propose import ledger as module
 from ssvgp.propose.ledger import Ledger, add, drop, fit_probe, probe, thinned, transplant
 from ssvgp.propose.search import empty_fit
 from ssvgp.records import Prior, SearchSettings
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, unpack, with_curvature
+from ssvgp.weigh.evidence import Block, Fit, Problem, fit, with_curvature
+from ssvgp.weigh.priors import Candidate, unpack
 from ssvgp.workers import Workers
 
 

@@ -14,7 +14,8 @@ from ssvgp.propose.ledger import OPEN_STRENGTH, Ledger, add
 from ssvgp.propose.screen import Scores
 from ssvgp.propose.search import drop_probes, empty_fit, expand, explore, grow, look, prune, rank
 from ssvgp.records import Prior, SearchSettings
-from ssvgp.weigh.evidence import Block, Candidate, Problem
+from ssvgp.weigh.evidence import Block, Problem
+from ssvgp.weigh.priors import Candidate
 
 SETTINGS = SearchSettings()
 

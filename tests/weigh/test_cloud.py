@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from ssvgp.records import Prior
 from ssvgp.weigh.census import Priced, census
 from ssvgp.weigh.cloud import LARGEST_FACTOR, MOST_IDLE, cloud, symmetric_polynomials
-from ssvgp.weigh.evidence import log_set_prior
+from ssvgp.weigh.priors import log_set_prior
 
 D = 6
 PRIOR = Prior(a=1.0, b=2.0)

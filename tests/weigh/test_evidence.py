@@ -17,20 +17,15 @@ from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.records import Layout, Prior
 from ssvgp.weigh.evidence import (
     Block,
-    Candidate,
     Problem,
     fit,
     log_joint,
     log_joint_value,
     log_joint_values,
     log_model_prior,
-    log_prior,
-    log_priors,
-    log_set_prior,
-    log_slab,
-    unpack,
     with_curvature,
 )
+from ssvgp.weigh.priors import Candidate, log_prior, log_priors, log_set_prior, log_slab, unpack
 from ssvgp.weigh.refine import all_modes, refine
 from ssvgp.workers import Workers
 

@@ -14,8 +14,9 @@ from ssvgp.gp.likelihood import log_likelihood
 from ssvgp.propose.screen import Scores, screen
 from ssvgp.records import Prior
 from ssvgp.weigh import excluded as module
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_set_prior, mode, states, with_curvature
+from ssvgp.weigh.evidence import Block, Fit, Problem, fit, mode, states, with_curvature
 from ssvgp.weigh.excluded import FEW, THETAS, bayes_factors, correction, log_bayes_factors, measured, slab_cells
+from ssvgp.weigh.priors import Candidate, log_set_prior
 
 
 def problem(kernel: str = "se", n: int = 40, d: int = 6, blocks: int = 1) -> Problem:

@@ -12,7 +12,8 @@ from ssvgp.gp.compose import kernel_named
 from ssvgp.records import Prior
 from ssvgp.weigh import refine as module
 from ssvgp.weigh.ascent import Summit
-from ssvgp.weigh.evidence import Block, Candidate, Fit, Problem, fit, log_model_prior, log_set_prior, with_curvature
+from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_model_prior, with_curvature
+from ssvgp.weigh.priors import Candidate, log_set_prior
 from ssvgp.weigh.refine import LARGEST, all_modes, refine
 
 COVARIANCE = np.array([[0.5, 0.2, 0.0], [0.2, 0.3, -0.1], [0.0, -0.1, 0.4]])

@@ -72,7 +72,7 @@ class Target:
 
 
 def log_slab(size: int, square: float, prior: Prior) -> float:
-    """log density of theta (k,) in the slab, averaged over its scales, from k and |theta|^2; see `evidence.log_slab`.
+    """log density of theta (k,) in the slab, averaged over its scales, from k and |theta|^2; see `priors.log_slab`.
 
     In plain floats: four scales are too few for an array to pay.
     """

@@ -17,7 +17,8 @@ from ssvgp.propose.ledger import BOLD_VARIANCE, Ledger
 from ssvgp.propose.search import prune
 from ssvgp.propose.spike_slab import SpikeSlab
 from ssvgp.records import PaperSettings, Train
-from ssvgp.weigh.evidence import Candidate, Fit, fit
+from ssvgp.weigh.evidence import Fit, fit
+from ssvgp.weigh.priors import Candidate
 
 
 def dense_ranking(

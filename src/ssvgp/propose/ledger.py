@@ -13,18 +13,9 @@ from ssvgp.gp.likelihood import log_likelihood, log_likelihoods, stack_size
 from ssvgp.progress import Reporter
 from ssvgp.propose.screen import shapes
 from ssvgp.records import Prior
-from ssvgp.weigh.evidence import (
-    Block,
-    Candidate,
-    Fit,
-    Problem,
-    fit,
-    log_joint_value,
-    log_joint_values,
-    log_model_prior,
-    unpack,
-)
+from ssvgp.weigh.evidence import Block, Fit, Problem, fit, log_joint_value, log_joint_values, log_model_prior
 from ssvgp.weigh.logs import log_sum
+from ssvgp.weigh.priors import Candidate, unpack
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
 NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known

@@ -10,7 +10,8 @@ import numpy as np
 from ssvgp.propose.ledger import Ledger, Probe, add, background_strengths, drop
 from ssvgp.propose.screen import Scores, pairs, screen
 from ssvgp.records import SearchSettings
-from ssvgp.weigh.evidence import Candidate, Fit, Problem, fit, log_joint_values, mode, states
+from ssvgp.weigh.evidence import Fit, Problem, fit, log_joint_values, mode, states
+from ssvgp.weigh.priors import Candidate
 
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 FEW_INPUTS = 12  # up to this many inputs every addition is tried

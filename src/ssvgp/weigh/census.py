@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from ssvgp.records import Prior
 from ssvgp.weigh.cloud import LARGEST_FACTOR, Cloud
-from ssvgp.weigh.evidence import log_set_prior
+from ssvgp.weigh.priors import log_set_prior
 
 MOST_INPUTS = 12
 

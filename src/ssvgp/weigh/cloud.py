@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.records import Prior
-from ssvgp.weigh.evidence import log_set_prior
+from ssvgp.weigh.priors import log_set_prior
 
 MOST_IDLE = 12  # idle inputs that join at once, at most
 LARGEST_FACTOR = 3.0  # an input worth more is no idler: it was fitted, or its factor is not to be trusted

@@ -12,21 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaln
 
 from ssvgp.gp.kernels import Kernel, upper_at_each
 from ssvgp.gp.likelihood import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.records import Parameters, Prior
 from ssvgp.weigh.ascent import Summit, climb
+from ssvgp.weigh.priors import Candidate, log_prior, log_priors, log_set_prior, unpack, unpack_all
 from ssvgp.workers import SERIAL, Workers
 
 FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
-LOG_LIMIT = 18.0  # |log parameter| beyond this is noise-free or unscaled data; keeps exp() finite
-HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
 
 
 @dataclass(frozen=True)
@@ -60,18 +57,6 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A set of inputs (sorted), with a background of some kind or without ("")."""
-
-    active: tuple[int, ...]
-    background: str = ""
-
-    @property
-    def size(self) -> int:
-        return len(self.active)
-
-
-@dataclass(frozen=True)
 class Fit:
     """A candidate at its posterior mode with its log evidence, prior over sets included.
 
@@ -86,83 +71,6 @@ class Fit:
     log_volume: float
     exact_curvature: bool
     evaluations: int
-
-
-def log_set_prior(size: int, d: int, prior: Prior) -> float:
-    """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
-    assert prior.b is not None  # filled in by Prior.for_data
-    return float(betaln(prior.a + size, prior.b + d - size) - betaln(prior.a, prior.b))
-
-
-def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
-    """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
-    return _parameters(np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT)), candidate, prior)
-
-
-def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
-    """The exponentials (q,) of z by name."""
-    size = candidate.size
-    scale = float(values[size]) if size else 0.0
-    noise = float(values[size + 1]) if size else float(values[0])
-    if not candidate.background:
-        return Parameters(values[:size], scale, noise, mean=prior.mean)
-    return Parameters(values[:size], scale, noise, float(values[-1]), prior.mean, candidate.background)
-
-
-def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
-    """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
-    log_scales, precisions = _slab_constants(prior.slab_scales)
-    each = theta.size * (HALF_LOG_2_OVER_PI - log_scales) - (0.5 * float(theta @ theta)) * precisions
-    top = each.max()  # written out: scipy's logsumexp costs more than a small factorisation
-    share = np.exp(each - top)
-    total = float(share.sum())
-    share /= total
-    value = float(top) + math.log(total / share.size)
-    return value, theta * -float(share @ precisions), share
-
-
-@lru_cache(maxsize=64)
-def _slab_constants(scales: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """log scales and their inverse squares; kept, since they are asked for at every evaluation."""
-    table = np.asarray(scales)
-    return np.log(table), table**-2.0
-
-
-def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
-    """log p(z) with the Jacobian of log theta, and its gradient (q,)."""
-    size = candidate.size
-    theta = np.exp(np.clip(z[:size], -LOG_LIMIT, LOG_LIMIT))
-    slab, slope, _ = log_slab(theta, prior)
-    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
-    standard = (z[size:] - means) / sds
-    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard) + constant
-    return value, np.concatenate([theta * slope + 1.0, -standard / sds])
-
-
-def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
-    """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
-    size = candidate.size
-    theta = np.exp(np.clip(z[:, :size], -LOG_LIMIT, LOG_LIMIT))
-    log_scales, precisions = _slab_constants(prior.slab_scales)
-    each = size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
-    top = each.max(axis=1)
-    slab = top + np.log(np.exp(each - top[:, None]).mean(axis=1))
-    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
-    standard = (z[:, size:] - means) / sds
-    return slab + z[:, :size].sum(axis=1) - 0.5 * (standard * standard).sum(axis=1) + constant
-
-
-@lru_cache(maxsize=64)
-def _normal_priors(scale: bool, background: bool, prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means, sds and log normaliser of the normal priors of log scale, log noise and log background."""
-    rows = [prior.log_scale] if scale else []
-    rows.append(prior.log_noise)
-    if background:
-        assert prior.log_background is not None  # filled in by Prior.for_data
-        rows.append(prior.log_background)
-    table = np.asarray(rows)
-    constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(rows) * LOG_2PI
-    return table[:, 0], table[:, 1], constant
 
 
 def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
@@ -225,7 +133,7 @@ def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> fl
 
 def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
     """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
-    each = [_parameters(row, candidate, problem.prior) for row in np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))]
+    each = unpack_all(z, candidate, problem.prior)
     total = log_priors(z, candidate, problem.prior)
     active, tasks = list(candidate.active), []
     for block in problem.blocks:

@@ -1,0 +1,52 @@
+"""Which backgrounds are worth a look, and what they must know of the table first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ssvgp.blocks import block_of
+from ssvgp.gp.background import evened_axes, repetition
+from ssvgp.records import AutoSettings, Layout, Train
+
+ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
+
+
+def kinds_for(train: Train, settings: AutoSettings) -> tuple[str, ...]:
+    """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
+    if _few_inputs(train, settings):
+        return ()
+    units, without = _units(train), set()
+    if units is None or np.ptp(units) < ALIKE * units.max():
+        without.add("unscaled")  # the same as linear
+    if train.layout is None or train.layout.axes is None:
+        without.add("evened")
+    kinds = settings.backgrounds + (settings.block_backgrounds if train.n > settings.exact_rows else ())
+    return tuple(kind for kind in kinds if kind not in without)
+
+
+def _few_inputs(train: Train, settings: AutoSettings) -> bool:
+    """Whether sets can carry everything, against the rows that are seen together."""
+    together = settings.block_rows if train.n > settings.exact_rows else train.n
+    return train.d <= settings.background_from * together
+
+
+def _units(train: Train) -> np.ndarray | None:
+    """Standard deviations (d,) of the columns before they were standardised, where they are known."""
+    return train.layout.units if train.layout is not None else None
+
+
+def repeated_in(train: Train, settings: AutoSettings) -> float:
+    """How many times over the columns say the same, as a few rows show it; asked for the sake of backgrounds alone."""
+    if _few_inputs(train, settings) or not settings.backgrounds + settings.block_backgrounds:
+        return 1.0
+    rows = np.random.default_rng(0).choice(train.n, min(train.n, settings.block_rows), replace=False)
+    return repetition(block_of(train, np.sort(rows)).X)
+
+
+def with_axes(train: Train, settings: AutoSettings, repeated: float) -> Train:
+    """The table with the axes of an evened background, where its columns repeat each other often enough for one."""
+    if repeated < settings.evened_from or train.n > settings.exact_rows:
+        return train
+    return replace(train, layout=Layout(_units(train), evened_axes(train.X)))
