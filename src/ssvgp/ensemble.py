@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ssvgp.average import average
 from ssvgp.blocks import block_of, local_rows, random_rows
@@ -22,7 +21,7 @@ from ssvgp.propose.search import empty_fit, explore, grow, prune
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
 from ssvgp.weigh.evidence import Block, Fit, Problem
 from ssvgp.weigh.priors import Candidate
-from ssvgp.workers import Workers, keep_freed_memory
+from ssvgp.workers import Workers, keep_freed_memory, one_blas_thread
 
 QUICK: dict[str, Any] = {"draws": 2, "components": 1, "polish_blocks": 1, "most_polish_blocks": 1, "polish_rows": 250}
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
@@ -52,7 +51,7 @@ def auto_ensemble(
     An interrupted search is not lost: what was visited by then is weighed and averaged, and the notes say so.
     """
     threads = n_jobs if train.n >= ENOUGH_ROWS else 1
-    with threadpool_limits(limits=1), Workers(threads) as workers:
+    with one_blas_thread(), Workers(threads) as workers:
         keep_freed_memory()
         blocking, walking, drawing = rng.spawn(3)
         repeated = repeated_in(train, settings)

@@ -8,7 +8,6 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ssvgp.gp.kernels import Kernel
 from ssvgp.progress import Callback, Reporter
@@ -20,6 +19,7 @@ from ssvgp.records import SMALL_ROWS, Ensemble, Member, PaperSettings, Train
 from ssvgp.weigh import loo, weights
 from ssvgp.weigh.loo import LeaveOneOut
 from ssvgp.weigh.race import Race, Score, race
+from ssvgp.workers import one_blas_thread
 
 SHARES = {"a-CAVI": 0.7, "leave-one-out": 0.3}  # how time is usually spent, for estimates of what remains
 EXTRA_LAP = 300  # extra gradient steps between two looks at the leave-one-out density
@@ -45,11 +45,11 @@ def paper_ensemble(
     fits = grid(train, kernel, settings, walking, n_jobs, _listener(reporter, settings) if callback else None)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     reporter.begin("leave-one-out")
-    with threadpool_limits(limits=1):
+    with one_blas_thread():
         judged = _judged(train, members, settings, racing)
     share = _shares(judged.totals, settings, thinning)
     chosen = [(fits[index], members[index], w) for index, w in zip(judged.scores, share, strict=True) if w > 0]
-    with threadpool_limits(limits=1):
+    with one_blas_thread():
         last = [_climbed(train, fit, kernel, settings, climbing) for fit, _, _ in chosen]
     chosen = [(fit, _at_centre(fit, kernel), w) for fit, (_, _, w) in zip(last, chosen, strict=True)]
     mixture = _mixture(chosen, kernel, settings, drawing)

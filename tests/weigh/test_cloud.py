@@ -28,10 +28,11 @@ def table(scales: int, seed: int = 0) -> np.ndarray:
 
 
 def test_symmetric_polynomials_are_the_sums_over_all_groups() -> None:
-    x = table(1)[0]
-    expected = [sum(np.prod(x[list(g)]) for g in combinations(range(D), m)) for m in range(D + 1)]
-    assert symmetric_polynomials(x, D) == pytest.approx(np.array(expected))
-    assert symmetric_polynomials(x, 2) == pytest.approx(np.array(expected[:3]))
+    x = table(3)
+    groups = [[list(g) for g in combinations(range(D), m)] for m in range(D + 1)]
+    expected = np.array([[sum(np.prod(row[g]) for g in of_size) for of_size in groups] for row in x])
+    assert symmetric_polynomials(x, D) == pytest.approx(expected)
+    assert symmetric_polynomials(x, 2) == pytest.approx(expected[:, :3])
 
 
 def test_symmetric_polynomials_of_many_inputs_are_the_coefficients_of_the_product() -> None:
@@ -40,12 +41,12 @@ def test_symmetric_polynomials_of_many_inputs_are_the_coefficients_of_the_produc
     for each in x:
         expected = np.convolve(expected, [1.0, each])
     for most in (1, 5, MOST_IDLE, 37):
-        assert symmetric_polynomials(x, most) == pytest.approx(expected[: most + 1])
-    assert symmetric_polynomials(x, 0) == pytest.approx([1.0])
+        assert symmetric_polynomials(x[None], most)[0] == pytest.approx(expected[: most + 1])
+    assert symmetric_polynomials(x[None], 0)[0] == pytest.approx([1.0])
 
 
 def test_symmetric_polynomials_pass_over_inputs_that_may_not_join() -> None:
-    assert symmetric_polynomials(np.array([2.0, 0.0, 0.5]), 2) == pytest.approx([1.0, 2.5, 1.0])
+    assert symmetric_polynomials(np.array([[2.0, 0.0, 0.5]]), 2)[0] == pytest.approx([1.0, 2.5, 1.0])
 
 
 def test_a_cloud_is_the_sum_over_all_groups_of_idle_inputs() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose import acavi
@@ -14,7 +13,7 @@ from ssvgp.propose.descent import adam_start
 from ssvgp.propose.meanfield import MeanField
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import PaperSettings, Train
-from ssvgp.workers import Workers
+from ssvgp.workers import Workers, one_blas_thread
 
 LEAST_NOISE = 1e-12
 
@@ -49,7 +48,7 @@ def grid(
     """
     family = family_of(settings)
     first, *children = rng.spawn(1 + len(settings.v))
-    with threadpool_limits(limits=1), Workers(n_jobs) as workers:
+    with one_blas_thread(), Workers(n_jobs) as workers:
         start = _first_round(train, kernel, family, settings, first) if settings.shared_first_round else None
         tasks = [
             (train, kernel, family, prior_at(settings, v), settings, child, callback, start)

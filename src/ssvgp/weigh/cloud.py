@@ -12,6 +12,7 @@ have one slab scale in common, so Z is averaged over the scales, not each x_j.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,43 +37,41 @@ def cloud(factors: np.ndarray, scale_shares: np.ndarray, size: int, prior: Prior
 
     `scale_shares` (scales,) are the probabilities of the slab scales given the set.
     """
-    parts = [_at_scale(row, size, prior) for row in factors]
-    masses = scale_shares * np.exp([part.log_mass for part in parts])
-    joined = masses @ np.array([part.joined for part in parts])
-    return Cloud(float(np.log(masses.sum())), joined / masses.sum())
-
-
-def _at_scale(factors: np.ndarray, size: int, prior: Prior) -> Cloud:
-    d = factors.size
+    d = factors.shape[1]
     x = np.minimum(factors, LARGEST_FACTOR)
-    most = min(MOST_IDLE, int((x > 0).sum()), d - size)
+    most = min(MOST_IDLE, int((x > 0).any(0).sum()), d - size)
     steps = np.exp([log_set_prior(size + m, d, prior) - log_set_prior(size, d, prior) for m in range(most + 1)])
     e = symmetric_polynomials(x, most)
-    mass = float(steps @ e)
-    joined = np.zeros(d)
-    without = np.ones(d)  # e_{m-1} of the x without x_j, from e_m = e_m(without j) + x_j e_{m-1}(without j)
+    joined = np.zeros_like(x)
+    without = np.ones_like(x)  # e_{m-1} of the x without x_j, from e_m = e_m(without j) + x_j e_{m-1}(without j)
     for m in range(1, most + 1):
-        joined += steps[m] * x * without
-        without = np.maximum(e[m] - x * without, 0.0)
-    return Cloud(float(np.log(mass)), joined / mass)
+        without *= x
+        joined += steps[m] * without
+        np.maximum(e[:, m, None] - without, 0.0, out=without)
+    mass = float(scale_shares @ (e @ steps))
+    return Cloud(math.log(mass), scale_shares @ joined / mass)
 
 
 def symmetric_polynomials(x: np.ndarray, most: int) -> np.ndarray:
-    """e_0 ... e_most of x: the coefficients of the product of all (1 + x_j t), multiplied in pairs. Cost d most^2."""
-    x = x[x > 0]
-    polynomials = np.stack([np.ones_like(x), x], axis=1)[:, : most + 1] if x.size else np.ones((1, 1))
-    while polynomials.shape[0] > 1:
-        if polynomials.shape[0] % 2:
-            polynomials = np.vstack([polynomials, np.eye(1, polynomials.shape[1])])  # times one
-        polynomials = _products(polynomials[::2], polynomials[1::2], most)
-    return np.pad(polynomials[0], (0, most + 1 - polynomials.shape[1]))
+    """e_0 ... e_most (s, most + 1) of each row of x (s, d): the coefficients of the product of all (1 + x_j t).
+
+    They are multiplied in pairs. Cost s d most^2.
+    """
+    polynomials = np.stack([np.ones_like(x), x], axis=2)[:, :, : most + 1]
+    while polynomials.shape[1] > 1:
+        if polynomials.shape[1] % 2:
+            one = np.broadcast_to(np.eye(1, polynomials.shape[2]), (len(x), 1, polynomials.shape[2]))
+            polynomials = np.concatenate([polynomials, one], axis=1)
+        polynomials = _products(polynomials[:, ::2], polynomials[:, 1::2], most)
+    return np.pad(polynomials[:, 0], ((0, 0), (0, most + 1 - polynomials.shape[2])))
 
 
 def _products(left: np.ndarray, right: np.ndarray, most: int) -> np.ndarray:
-    """Each polynomial of left (r, p) times that of right (r, p), up to the power `most`."""
-    width = left.shape[1]
-    power = np.arange(min(2 * width - 1, most + 1))
-    other = power - np.arange(width)[:, None]  # (p, powers): the power of right that completes each of left
-    padded = np.pad(right, ((0, 0), (0, 1)))
-    factors = padded[:, np.where((other >= 0) & (other < width), other, width)]
-    return np.matmul(left[:, None, :], factors)[:, 0]
+    """Each polynomial of left (s, r, p) times that of right (s, r, p), up to the power `most`."""
+    width = left.shape[2]
+    powers = min(2 * width - 1, most + 1)
+    out = np.zeros((*left.shape[:2], powers))
+    for power in range(width):
+        reach = min(width, powers - power)
+        out[:, :, power : power + reach] += left[:, :, power, None] * right[:, :, :reach]
+    return out
