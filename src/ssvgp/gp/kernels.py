@@ -7,8 +7,7 @@ even in theta, as appendix A.1 wants, and all their gradients follow from
 
     d <G, C> / d theta_j^2 = <G * g'(M), M_j>,
 
-which costs two matrix products for all inputs at once and never forms an n x n x d array. Rows in single precision
-have these products in single precision; what is n x n is in double precision always.
+which costs two matrix products for all inputs at once and never forms an n x n x d array (`geometry`).
 """
 
 from __future__ import annotations
@@ -19,6 +18,14 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from ssvgp.gp.geometry import (
+    contract_distance,
+    contract_product,
+    own_distance,
+    scaled,
+    squared_distance,
+    upper_only,
+)
 from ssvgp.gp.profiles import (
     CauchyProfile,
     Matern12Profile,
@@ -28,9 +35,6 @@ from ssvgp.gp.profiles import (
     RationalProfile,
     SquaredExponentialProfile,
 )
-
-STRIP = 32  # rows of a triangle that are computed at a time
-SMALL = 10_000  # pairs of rows up to which fewer calls matter more than fewer passes over memory
 
 
 class Evaluation(Protocol):
@@ -71,59 +75,6 @@ class Kernel(Protocol):
         ...
 
 
-# --- geometries: how M_j looks at a pair of rows ------------------------------------------------------------
-
-
-def _scaled(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """theta * x for each row (a, p), in the precision of the rows."""
-    return rows * (theta.astype(np.float32) if rows.dtype == np.float32 else theta)
-
-
-def _squared_distance(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """||a - b||^2 for all pairs (a, b), never negative."""
-    if left.shape[0] * right.shape[0] <= SMALL or left.dtype == np.float32:
-        m = (left @ right.T).astype(float, copy=False)
-        m *= -2.0
-        norms = (left * left).sum(1)
-        m += norms[:, None]
-        m += norms if right is left else (right * right).sum(1)
-    else:  # the norms as two more columns, (-2 a, |a|^2, 1) and (b, 1, |b|^2): two passes over memory instead of five
-        m = _augmented(left, -2.0, first=True) @ _augmented(right, 1.0, first=False).T
-    return np.maximum(m, 0.0, out=m)
-
-
-def _augmented(rows: np.ndarray, factor: float, first: bool) -> np.ndarray:
-    """factor times the rows (a, p), with two columns more: their squared norms and ones, in this order or the other."""
-    p = rows.shape[1]
-    out = np.empty((rows.shape[0], p + 2))
-    np.multiply(rows, factor, out=out[:, :p])
-    norms, ones = (p, p + 1) if first else (p + 1, p)
-    np.einsum("ij,ij->i", rows, rows, out=out[:, norms])
-    out[:, ones] = 1.0
-    return out
-
-
-def _own_distance(rows: np.ndarray) -> np.ndarray:
-    """||a - b||^2 for all pairs of rows (n, p); rounding must not leave a row at a distance from itself."""
-    m = _squared_distance(rows, rows)
-    m.flat[:: m.shape[0] + 1] = 0.0
-    return m
-
-
-def _contract_distance(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """sum_ab w_ab (z_aj - z_bj)^2 = 2 (w 1 . z_j^2 - z_j' w z_j) for symmetric w, each column j."""
-    square = columns * columns
-    totals = weights.sum(1)
-    if columns.dtype == np.float32:
-        totals, weights = totals.astype(np.float32), weights.astype(np.float32)
-    return 2.0 * (totals @ square - np.einsum("aj,aj->j", columns, weights @ columns))
-
-
-def _contract_product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """sum_ab w_ab z_aj z_bj for each column j."""
-    return np.einsum("aj,aj->j", columns, weights @ columns)
-
-
 @dataclass(frozen=True)
 class _Pointwise:
     """Evaluation of g(M): `derivative` is g'(M), `contract` sums weights against every M_j."""
@@ -154,16 +105,16 @@ class Stationary:
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
         if left is not right:
-            return self.profile.value(_squared_distance(_scaled(left, theta), _scaled(right, theta)))
-        return self.profile.value(_own_distance(_scaled(left, theta)))
+            return self.profile.value(squared_distance(scaled(left, theta), scaled(right, theta)))
+        return self.profile.value(own_distance(scaled(left, theta)))
 
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        value, slope = self.profile.with_derivative(_own_distance(_scaled(rows, theta)), floor)
+        value, slope = self.profile.with_derivative(own_distance(scaled(rows, theta)), floor)
         slope.flat[:: slope.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
-        return _Pointwise(value, slope, rows, theta, _contract_distance)
+        return _Pointwise(value, slope, rows, theta, contract_distance)
 
 
 def squared_exponential() -> Stationary:
@@ -192,23 +143,10 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
 
 
 def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
-    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p), of which only the upper triangles may be used.
-
-    Exponentials are a third of a likelihood: where that is all that is asked, half of them are enough.
-    """
+    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p), of which only the upper triangles may be used."""
     if not isinstance(kernel, Stationary):
         return np.stack([kernel.matrix(rows, rows, theta) for theta in thetas])
-    return _upper(kernel.profile, np.stack([_own_distance(rows * theta) for theta in thetas]))
-
-
-def _upper(profile: Profile, m: np.ndarray) -> np.ndarray:
-    """h(m) for a stack of squared distances (g, n, n), which is used up; right in the upper triangles only."""
-    for start in range(0, m.shape[1], STRIP):
-        strip = m[:, start : start + STRIP, start:]
-        value = profile.value(strip)
-        if value is not strip:
-            strip[:] = value
-    return m
+    return upper_only(kernel.profile.value, np.stack([own_distance(rows * theta) for theta in thetas]))
 
 
 def with_groups(
@@ -222,14 +160,16 @@ def with_groups(
         grown = [np.column_stack([rows, table[:, group]]) for group in groups]
         return np.stack([kernel.matrix(one, one, theta) for one in grown])
     p = rows.shape[1]
-    m = np.repeat(_own_distance(rows * theta[:p])[None], len(groups), axis=0)
+    m = np.empty((len(groups), rows.shape[0], rows.shape[0]))
+    m[:] = own_distance(rows * theta[:p])
     for position, columns in enumerate(groups.T):  # distances add up, and those of one input are cheap
         inputs, where = np.unique(columns, return_inverse=True)
-        scaled = (table[:, inputs] * theta[p + position]).T
-        gaps = scaled[:, :, None] - scaled[:, None, :]
+        one = (table[:, inputs] * theta[p + position]).T
+        gaps = one[:, :, None] - one[:, None, :]
         gaps *= gaps
-        m += gaps[where]
-    return _upper(kernel.profile, m)
+        for each, index in zip(m, where, strict=True):
+            each += gaps[index]
+    return upper_only(kernel.profile.value, m)
 
 
 # --- kernels of the inner product ---------------------------------------------------------------------------
@@ -257,10 +197,10 @@ class Polynomial:
         return (self.offset + ((rows * theta) ** 2).sum(1)) ** self.degree
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
-        scaled = rows * theta
-        base = self.offset + scaled @ scaled.T
+        own = rows * theta
+        base = self.offset + own @ own.T
         derivative = self.degree * base ** (self.degree - 1)
-        return _Pointwise(base**self.degree, derivative, rows, theta, _contract_product)
+        return _Pointwise(base**self.degree, derivative, rows, theta, contract_product)
 
 
 def linear() -> Polynomial:
@@ -293,7 +233,7 @@ class Periodic:
         return 0.5 * np.concatenate([np.cos(angle), np.sin(angle)], axis=1)
 
     def _contract(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        both = _contract_distance(weights, self._circle(columns))
+        both = contract_distance(weights, self._circle(columns))
         return both[: columns.shape[1]] + both[columns.shape[1] :]
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from ssvgp.gp.likelihood import State
 
 SHAPES = 3
+PAIR_STRIP = 128  # inputs whose pairs with all others are scored at a time
 COLUMNS = 2048  # inputs handled at a time, so that memory stays bounded when d is large
 
 
@@ -91,26 +92,33 @@ def _additive(phis: np.ndarray, here: State) -> np.ndarray:
 def pairs(blocks: Sequence[np.ndarray], at: Sequence[State], most: int, columns: np.ndarray) -> np.ndarray:
     """The `most` pairs (q, 2) of inputs whose product correlates best with alpha, among `columns`. Cost n d^2.
 
-    The score of the pair (a, b) is (x_a * x_b)' alpha over the norm of x_a * x_b: one product for all pairs.
+    The score of the pair (a, b) is (x_a * x_b)' alpha over the norm of x_a * x_b: matrix products for all pairs with a
+    in one strip of the inputs. A later strip adds only what beats the worst of those kept so far.
     """
-    score = np.zeros((columns.size, columns.size))
-    size = np.zeros_like(score)
-    for X, here in zip(blocks, at, strict=True):
-        part = X[:, columns]
-        score += (part * (here.alpha - here.alpha.mean())[:, None]).T @ part
-        square = part * part
-        size += square.T @ square
-    most = min(most, columns.size * (columns.size - 1) // 2)
-    if most == 0:
-        return np.empty((0, 2), dtype=np.intp)
+    tables = [(X[:, columns], here.alpha - here.alpha.mean()) for X, here in zip(blocks, at, strict=True)]
+    best, score, bar = np.empty((0, 2), dtype=np.intp), np.empty(0), 0.0
+    for start in range(0, columns.size, PAIR_STRIP):
+        squares = _pair_scores(tables, start)
+        if start == 0 and squares.size > most:
+            bar = max(0.0, float(np.partition(squares, -most, axis=None)[-most]))
+        found = np.argwhere(squares >= bar)
+        best = np.concatenate([best, found + start])
+        score = np.concatenate([score, squares[found[:, 0], found[:, 1]]])
+        if score.size > most:
+            kept = np.sort(np.argpartition(-score, most)[:most])  # in the order of the inputs, which settles ties
+            best, score, bar = best[kept], score[kept], float(score[kept].min())
+    return columns[best[np.argsort(-score, kind="stable")[:most]]]
+
+
+def _pair_scores(tables: Sequence[tuple[np.ndarray, np.ndarray]], start: int) -> np.ndarray:
+    """Squared scores of the pairs (a, b), a in the strip that begins at `start` and b from there; -1 unless a < b."""
+    shape = (min(PAIR_STRIP, tables[0][0].shape[1] - start), tables[0][0].shape[1] - start)
+    score, size = np.zeros(shape), np.full(shape, 1e-12)
+    for table, alpha in tables:
+        strip, rest = table[:, start : start + PAIR_STRIP], table[:, start:]
+        score += (strip * alpha[:, None]).T @ rest
+        size += (strip * strip).T @ (rest * rest)
     score *= score  # its square has the same order
-    size += 1e-12
     score /= size
-    np.fill_diagonal(score, -1.0)
-    # every pair is there twice, as (a, b) and (b, a), with scores that may differ by rounding
-    flat = score.ravel()
-    best = np.argpartition(flat, flat.size - 2 * most)[flat.size - 2 * most :]
-    first, second = np.unravel_index(best, score.shape)
-    one = np.unique(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1), axis=0)
-    order = np.argsort(-score[one[:, 0], one[:, 1]], kind="stable")[:most]
-    return columns[one[order]]
+    score[np.tril_indices(shape[0], m=shape[1])] = -1.0
+    return score
