@@ -152,8 +152,8 @@ def _league(stored: Stored) -> list[str]:
     return [
         "## The league",
         f"All methods on {len(SYNTHETIC)} synthetic designs and {len(REAL)} real sets, three draws or random 4:1 "
-        "splits of each, ten of the small real sets for quick methods and for rivals that were ahead on fewer; how the "
-        "sets were chosen is said in "
+        "splits of each; of the small real sets ten, and thirty where the test part has at most 20 rows, for quick "
+        "methods and for rivals that were ahead on fewer. How the sets were chosen is said in "
         "`experiments/league.py`. A rank of 1 is best, ties share their mean, a method that failed on a design is last "
         "there, and one that was not run takes no part. Slow methods ran fewer trials: ranks, and who is within 5% of "
         "the best, compare two methods in the trials that both have; the tables by design below show the mean over all "
