@@ -47,6 +47,19 @@ def test_percentiles_count_from_the_good_end(stored_line: Make) -> None:
     assert percentile_of(np.array([]), 50, False) is None and mean_of(np.array([np.nan])) is None
 
 
+def test_mcmc_and_the_default_are_timed_on_the_same_draws_and_at_the_speed_of_the_hour(stored_line: Make) -> None:
+    at = ("experiment1", "experiment1")
+    ours = [stored_line(*at, "ssvgp", trial, seconds=seconds) for trial, seconds in enumerate((0.5, 0.5, 0.01))]
+    chains = [stored_line(*at, "mcmc", trial, seconds=800.0) for trial in range(2)]
+    for line in chains:
+        line["settings"] = {"iterations": 1_600_000}
+        line["unit_seconds"] = 0.002  # an hour at which everything takes twice as long
+    note = experiment1_tables(Stored({"experiment1": ours + chains}))[-1].note
+    assert "MCMC takes 800 times as long" in note and "two chains of 800,000 iterations" in note
+    assert "would take 250 times as long" in note
+    assert "times as long" not in experiment1_tables(Stored({"experiment1": ours}))[-1].note
+
+
 def test_ml_ii_is_judged_at_the_one_threshold_that_is_best_on_average(stored_line: Make) -> None:
     swept = np.array([[0.9, 0.5, 0.1], [0.1, 0.6, 0.2]])
     np.testing.assert_array_equal(best_threshold(swept), [0.5, 0.6])
