@@ -193,9 +193,27 @@ def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
 @pytest.mark.parametrize(
     ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
 )
-def test_unscaled_is_considered_only_where_units_differ(units: np.ndarray | None, considered: bool) -> None:
-    phases, _ = phases_of(replace(waves(40, 40), layout=Layout(units)), replace(SETTINGS, backgrounds=("unscaled",)))
+@pytest.mark.parametrize("kind", ["unscaled", "steep"])
+def test_units_are_considered_only_where_they_differ(units: np.ndarray | None, considered: bool, kind: str) -> None:
+    phases, _ = phases_of(replace(waves(40, 40), layout=Layout(units)), replace(SETTINGS, backgrounds=(kind,)))
     assert ("background" in phases) == considered
+
+
+def test_a_steep_background_is_found_where_columns_that_vary_more_say_more() -> None:
+    rng = np.random.default_rng(0)
+    units = np.geomspace(0.2, 2.0, 300)
+    effects = rng.standard_normal(300) * units**2  # per standard deviation of each column
+    X, X_new = (rng.standard_normal((n, 300)) * units for n in (60, 300))
+    signal, signal_new = X @ (effects / units), X_new @ (effects / units)
+    y = signal + 0.3 * signal.std() * rng.standard_normal(60)
+    error = {}
+    for kinds in (SETTINGS.backgrounds, tuple(kind for kind in SETTINGS.backgrounds if kind != "steep")):
+        model = SSVGPRegressor(kernel="se", random_state=0, settings=replace(SETTINGS, backgrounds=kinds)).fit(X, y)
+        notes = model.ensemble_.notes["sets"]
+        weight = sum(weight for candidate, _, _, weight in notes if candidate.background == "steep")
+        assert weight > 0.5 if "steep" in kinds else weight == 0.0
+        error["steep" in kinds] = float(np.mean((model.predict(X_new) - signal_new) ** 2))
+    assert error[True] < error[False]
 
 
 def faint(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -227,7 +227,7 @@ class AutoSettings:
     dense_rows: int = 150
     dense_starts: int = 2
     dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on these rows
-    backgrounds: tuple[str, ...] = ("linear", "unscaled", "smooth", "wide", "evened")
+    backgrounds: tuple[str, ...] = ("linear", "unscaled", "steep", "smooth", "wide", "evened")
     evened_from: float = 20.0  # times that columns repeat each other from which `evened` is considered, as in spectra
     block_backgrounds: tuple[str, ...] = ("rough",)  # further ones where rows are many: few cannot show roughness
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all

@@ -56,16 +56,26 @@ def test_unscaled_is_ridge_regression_on_the_inputs_as_they_came() -> None:
     assert gram("unscaled", X, X, KNOWN) == pytest.approx(expected)
 
 
+def test_steep_is_ridge_regression_on_inputs_that_were_multiplied_by_their_sd_once_more() -> None:
+    X = rows()
+    steeper = X * UNITS**2
+    expected = steeper @ steeper.T / (UNITS**4).sum()
+    assert gram("steep", X, X, KNOWN) == pytest.approx(expected)
+    assert gram_diagonal("steep", X, KNOWN) == pytest.approx(np.diagonal(expected))
+
+
+@pytest.mark.parametrize("kind", ["unscaled", "steep"])
 @pytest.mark.parametrize("units", [None, np.full(4, 37.0)])
-def test_unscaled_is_linear_where_all_columns_are_in_one_unit(units: np.ndarray | None) -> None:
+def test_units_say_nothing_where_all_columns_have_the_same(kind: str, units: np.ndarray | None) -> None:
     X = rows()
-    assert gram("unscaled", X, X, Layout(units)) == pytest.approx(gram("linear", X, X))
+    assert gram(kind, X, X, Layout(units)) == pytest.approx(gram("linear", X, X))
 
 
-def test_the_size_of_the_units_does_not_matter_however_huge() -> None:
+@pytest.mark.parametrize("kind", ["unscaled", "steep"])
+def test_the_size_of_the_units_does_not_matter_however_huge(kind: str) -> None:
     X = rows()
-    assert gram("unscaled", X, X, Layout(UNITS * 1e200)) == pytest.approx(gram("unscaled", X, X, KNOWN))
-    assert gram("unscaled", X, X, Layout(UNITS * 1e-200)) == pytest.approx(gram("unscaled", X, X, KNOWN))
+    assert gram(kind, X, X, Layout(UNITS * 1e200)) == pytest.approx(gram(kind, X, X, KNOWN))
+    assert gram(kind, X, X, Layout(UNITS * 1e-200)) == pytest.approx(gram(kind, X, X, KNOWN))
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth", "wide", "rough"])
@@ -160,5 +170,5 @@ def test_repetition_is_one_for_independent_columns_and_grows_with_copies() -> No
 
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="one of linear, unscaled, smooth, wide, rough, evened, not 'cubic'"):
+    with pytest.raises(ValueError, match="one of linear, unscaled, steep, smooth, wide, rough, evened, not 'cubic'"):
         gram("cubic", rows(), rows())

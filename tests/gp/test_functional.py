@@ -18,6 +18,7 @@ CASES = [
     ("matern52", 0.3, "linear"),
     ("se+linear", 0.2, "smooth"),
     ("linear", 0.4, "unscaled"),
+    ("se", 0.3, "steep"),
     ("se", 0.3, "evened"),
 ]
 

@@ -2,8 +2,10 @@
 
 `linear` is ridge regression underneath the sparse part, X X' / d on standardised inputs. `unscaled` is ridge regression
 on the inputs as they came: where all columns are in the same unit (gene expression, absorbance), those that vary more
-tend to say more. `smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)),
-for data in which rows that are alike in everything have like targets. `wide` is the same with four times the length,
+tend to say more. `steep` goes further on that way: each column counts by the square of its variance.
+
+`smooth` is one squared exponential of the distance over all inputs, exp(-||x - x'||^2 / (2 d)), for data in which rows
+that are alike in everything have like targets. `wide` is the same with four times the length,
 16 exp(-||x - x'||^2 / (32 d)): nearly linear, with a little curvature, as spectra often want it. `rough` is
 exp(-||x - x'|| / sqrt(d)): a function that changes by leaps, as many rows can show it. `evened` is a Matern kernel
 (3/2) of a distance in which the small principal directions of the table count for more: where columns repeat each
@@ -17,7 +19,8 @@ import numpy as np
 from ssvgp.gp.linalg import principal_axes
 from ssvgp.records import Layout
 
-KINDS = ("linear", "unscaled", "smooth", "wide", "rough", "evened")
+KINDS = ("linear", "unscaled", "steep", "smooth", "wide", "rough", "evened")
+POWERS = {"linear": 0, "unscaled": 2, "steep": 4}  # of a column's standard deviation, by which it counts
 LENGTHS = {"smooth": 1.0, "wide": 4.0, "rough": 1.0, "evened": 8.0}  # in units of sqrt(d), the usual distance of rows
 VARIANCES = {"smooth": 1.0, "wide": 16.0, "rough": 1.0, "evened": 64.0 / 3.0}  # f(x) - f(x') has |x - x'|^2 / d, nearly
 EVEN_FLOOR = 1e-5  # of the largest variance of a direction: below, directions are noise and are not raised further
@@ -46,8 +49,8 @@ def gram(kind: str, left: np.ndarray, right: np.ndarray, layout: Layout | None =
     d = left.shape[1]
     if kind == "linear":
         return left @ right.T / d
-    if kind == "unscaled":
-        return (left * _shares(layout, d)) @ right.T
+    if kind in POWERS:
+        return (left * _shares(kind, layout, d)) @ right.T
     if kind == "evened":
         return _of_distance(kind, *_projected(left, right, layout), d)
     if kind in LENGTHS:
@@ -85,9 +88,7 @@ def gram_diagonal(kind: str, rows: np.ndarray, layout: Layout | None = None) -> 
     """Background variance (a,) of each row."""
     if kind in VARIANCES:
         return np.full(rows.shape[0], VARIANCES[kind])
-    d = rows.shape[1]
-    shares = np.full(d, 1.0 / d) if kind == "linear" else _shares(layout, d)
-    return (rows * rows) @ shares
+    return (rows * rows) @ _shares(kind, layout, rows.shape[1])
 
 
 def metric(
@@ -98,7 +99,7 @@ def metric(
     For small differences D the variance of f(x) - f(x') is scale |theta * D|^2 + background sum_j share_j D_j^2.
     An `evened` background, which is for few rows, counts as a smooth one here.
     """
-    squares = background * (_shares(layout, d) if kind == "unscaled" else np.full(d, 1.0 / d))
+    squares = background * _shares(kind, layout, d)
     squares[active] += scale * theta**2
     return np.sqrt(squares)
 
@@ -115,9 +116,10 @@ def repetition(X: np.ndarray) -> float:
     return max(1.0, n * d / ((n + d) * max(directions, 1.0)))
 
 
-def _shares(layout: Layout | None, d: int) -> np.ndarray:
-    """The share of each column in the total variance of the table (d,)."""
-    if layout is None or layout.units is None:
+def _shares(kind: str, layout: Layout | None, d: int) -> np.ndarray:
+    """The share of each column in the background (d,), by a power of its standard deviation; else all alike."""
+    power = POWERS.get(kind, 0)
+    if power == 0 or layout is None or layout.units is None:
         return np.full(d, 1.0 / d)
-    scaled = layout.units / layout.units.max()  # squares of huge units must not overflow
-    return scaled**2 / float((scaled**2).sum())
+    scaled = layout.units / layout.units.max()  # powers of huge units must not overflow
+    return scaled**power / float((scaled**power).sum())
