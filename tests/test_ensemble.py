@@ -191,7 +191,13 @@ def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
 
 
 @pytest.mark.parametrize(
-    ("units", "considered"), [(np.full(40, 3.0), False), (None, False), (np.geomspace(0.1, 10.0, 40), True)]
+    ("units", "considered"),
+    [
+        (np.full(40, 3.0), False),
+        (None, False),
+        (np.random.default_rng(0).standard_normal((40, 40)).std(0), False),  # they differ, but by chance
+        (np.geomspace(0.1, 10.0, 40), True),
+    ],
 )
 @pytest.mark.parametrize("kind", ["unscaled", "steep"])
 def test_units_are_considered_only_where_they_differ(units: np.ndarray | None, considered: bool, kind: str) -> None:

@@ -11,6 +11,7 @@ from ssvgp.gp.background import evened_axes, repetition
 from ssvgp.records import AutoSettings, Layout, Train
 
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
+CHANCE = 1.5  # and so are those whose log sds spread by less than this many times what chance does to normal columns
 
 
 def kinds_for(train: Train, settings: AutoSettings) -> tuple[str, ...]:
@@ -18,7 +19,7 @@ def kinds_for(train: Train, settings: AutoSettings) -> tuple[str, ...]:
     if _few_inputs(train, settings):
         return ()
     units, without = _units(train), set[str]()
-    if units is None or np.ptp(units) < ALIKE * units.max():
+    if units is None or _in_one_unit(units, train.n):
         without |= {"unscaled", "steep"}  # the same as linear
     if train.n > settings.exact_rows:
         without.add("steep")  # many rows show the strengths of columns themselves
@@ -32,6 +33,12 @@ def _few_inputs(train: Train, settings: AutoSettings) -> bool:
     """Whether sets can carry everything, against the rows that are seen together."""
     together = settings.block_rows if train.n > settings.exact_rows else train.n
     return train.d <= settings.background_from * together
+
+
+def _in_one_unit(units: np.ndarray, n: int) -> bool:
+    """Whether columns vary alike, as far as n rows can tell: chance alone makes log sds spread by 1 / sqrt(2 n)."""
+    by_chance = float(np.log(units).std()) < CHANCE / np.sqrt(2.0 * n)
+    return by_chance or bool(np.ptp(units) < ALIKE * units.max())
 
 
 def _units(train: Train) -> np.ndarray | None:
