@@ -256,6 +256,31 @@ def test_evened_is_considered_only_where_columns_repeat_each_other() -> None:
 # --- kernels and events -------------------------------------------------------------------------------------
 
 
+def weak(n: int, d: int) -> Train:
+    """Every input has a weak effect: many sets have weight."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    return train_of(X, 0.3 * X.sum(1) + rng.standard_normal(n))
+
+
+@pytest.mark.parametrize(("n", "d", "all_sets", "every"), [(50, 5, 5, True), (50, 5, 4, False), (160, 5, 5, False)])
+def test_every_set_is_weighed_under_every_kernel_where_inputs_and_rows_are_few(
+    n: int, d: int, all_sets: int, every: bool
+) -> None:
+    settings = replace(SETTINGS, search=replace(SETTINGS.search, all_sets=all_sets))
+    sets = run(weak(n, d), settings, kernels=("se", "linear")).notes["sets"]
+    # what a smaller set with an idle input is worth as well has no line of its own
+    assert (sum(kernel == "linear" for _, kernel, _, _ in sets) >= 8) == every
+
+
+def test_the_answer_hardly_depends_on_the_seed_where_every_set_is_weighed() -> None:
+    kernels = tuple(kernel_named(name) for name in ("se", "linear"))
+    first, second = (
+        auto_ensemble(weak(50, 5), kernels, Prior(), SETTINGS, np.random.default_rng(seed)).pip for seed in (0, 1)
+    )
+    assert np.abs(first - second).max() < 0.05
+
+
 def test_other_kernels_judge_what_the_first_found() -> None:
     found = run(waves(80, 15), kernels=("se", "matern52"))
     weights = {"se": 0.0, "matern52": 0.0}

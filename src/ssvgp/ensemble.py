@@ -17,7 +17,7 @@ from ssvgp.gp.kernels import Kernel, squared_exponential
 from ssvgp.progress import Callback, Reporter
 from ssvgp.propose.dense import dense_ranking, dense_starts
 from ssvgp.propose.ledger import Ledger
-from ssvgp.propose.search import empty_fit, explore, grow, prune
+from ssvgp.propose.search import empty_fit, explore, grow, prune, visit_every_set
 from ssvgp.records import AutoSettings, Ensemble, Member, PaperSettings, Parameters, Prior, Train
 from ssvgp.weigh.evidence import Block, Fit, Problem
 from ssvgp.weigh.priors import Candidate
@@ -93,6 +93,8 @@ def _search(
     else:
         with _phase(ledgers, "moves"):
             explore(ledgers[0], settings.search)
+            if _few_sets(ledgers[0], settings):
+                visit_every_set(ledgers[0])
         if ledgers[0].problem.blocks[0].grams and 0.0 < ledgers[0].problem.prior.with_background < 1.0:
             with _phase(ledgers, "background"):
                 _search_background(ledgers[0], settings)
@@ -265,7 +267,8 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     if _beaten_on_a_part(kernel, ledger, settings):
         return other
     bar = ledger.best().log_evidence - BEATEN * settings.search.reach
-    for found in ledger.within(0.5 * settings.search.reach)[:3]:
+    near = ledger.within(0.5 * settings.search.reach)[:3]
+    for found in ledger.within(2.0 * settings.search.reach) if _few_sets(ledger, settings) else near:
         other.carry(found, bar)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
         if len(other.problem.blocks) > 1:
@@ -273,6 +276,11 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
         else:
             explore(other, settings.search)
     return other
+
+
+def _few_sets(ledger: Ledger, settings: AutoSettings) -> bool:
+    """Whether all sets of inputs can be fitted: where both inputs and rows are few. Weights are then spread widest."""
+    return ledger.problem.d <= settings.search.all_sets and ledger.problem.n <= settings.search.cheap_rows
 
 
 def _beaten_on_a_part(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> bool:

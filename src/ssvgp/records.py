@@ -205,6 +205,7 @@ class SearchSettings:
     pair_slack: float = 28.0  # how far a pair's first look on these rows may fall below the set without it
     most_expanded: int = 10
     cheap_rows: int = 150  # up to this many rows fits cost so little that idle additions are fitted too
+    all_sets: int = 8  # up to this many inputs, and so few rows, every set is fitted under every kernel
     most_pair_inputs: int = 3000
     largest: int = 60
     largest_beside: int = 60  # the same for a set with a background, which carries what is left

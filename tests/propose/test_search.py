@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from ssvgp.gp.background import gram, repetition
 from ssvgp.gp.compose import kernel_named
 from ssvgp.propose.ledger import OPEN_STRENGTH, Ledger, add
 from ssvgp.propose.screen import Scores
-from ssvgp.propose.search import drop_probes, empty_fit, expand, explore, grow, look, prune, rank
+from ssvgp.propose.search import drop_probes, empty_fit, expand, explore, grow, look, prune, rank, visit_every_set
 from ssvgp.records import Prior, SearchSettings
-from ssvgp.weigh.evidence import Block, Problem
+from ssvgp.weigh.evidence import Block, Problem, fit
 from ssvgp.weigh.priors import Candidate
 
 SETTINGS = SearchSettings()
@@ -204,6 +205,20 @@ def test_exploration_with_few_inputs_and_rows_visits_all_neighbours_of_the_best(
     explore(ledger, replace(SETTINGS, reach=50.0))
     best = ledger.best().candidate
     assert {add(best, [j]) for j in range(5)} <= set(ledger.fits)
+
+
+def test_every_set_is_visited_once_and_fitted_as_well_as_from_a_start_of_its_own() -> None:
+    X, y = additive(n=60)
+    ledger = book(X[:, [2, 7, 11, 0]], y)
+    grow(ledger, empty_fit(ledger), SearchSettings())
+    before = dict(ledger.fits)
+    visit_every_set(ledger)
+    every = [Candidate(active) for size in range(5) for active in combinations(range(4), size)]
+    assert sorted(c.active for c in ledger.fits) == sorted(c.active for c in every)
+    assert all(ledger.fits[candidate] is found for candidate, found in before.items())
+    for candidate in every[1:]:
+        start = np.append(np.full(candidate.size, np.log(0.3)), [0.5, -1.5])
+        assert ledger.fits[candidate].summit.value > fit(ledger.problem, candidate, start).summit.value - 0.3
 
 
 def test_pruning_moves_to_a_better_set_that_was_visited_before() -> None:

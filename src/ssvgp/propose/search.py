@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -163,6 +164,17 @@ def explore(ledger: Ledger, settings: SearchSettings) -> None:
         if not todo:
             return
         expand(ledger, todo[0], settings)
+
+
+def visit_every_set(ledger: Ledger) -> None:
+    """Fit all 2^d sets without background, by size, each from the best set that lacks one of its inputs."""
+    for size in range(1, ledger.problem.d + 1):
+        probes = []
+        for active in combinations(range(ledger.problem.d), size):
+            if (candidate := Candidate(active)) not in ledger.fits:
+                parent = max((ledger.fits[c] for c in _drops(candidate)), key=lambda f: f.log_evidence)
+                probes += ledger.probe_all(parent, [candidate])
+        ledger.visit_all(probes)
 
 
 def expand(ledger: Ledger, found: Fit, settings: SearchSettings) -> None:
