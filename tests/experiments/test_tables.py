@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from experiments import experiment1, experiment2, methods, real, toy
+from experiments import experiment1, experiment2, methods, paper_tables, real, toy
 from experiments.paper_tables import PAPER, ROWS, all_tables, experiment1_tables, intersection_table, toy_tables
 from experiments.summaries import Measured, Printed, Stored, apart, best_threshold, mean_of, percentile_of
 from experiments.tables import far, markdown
@@ -47,17 +49,17 @@ def test_percentiles_count_from_the_good_end(stored_line: Make) -> None:
     assert percentile_of(np.array([]), 50, False) is None and mean_of(np.array([np.nan])) is None
 
 
-def test_mcmc_and_the_default_are_timed_on_the_same_draws_and_at_the_speed_of_the_hour(stored_line: Make) -> None:
-    at = ("experiment1", "experiment1")
-    ours = [stored_line(*at, "ssvgp", trial, seconds=seconds) for trial, seconds in enumerate((0.5, 0.5, 0.01))]
-    chains = [stored_line(*at, "mcmc", trial, seconds=800.0) for trial in range(2)]
-    for line in chains:
-        line["settings"] = {"iterations": 1_600_000}
-        line["unit_seconds"] = 0.002  # an hour at which everything takes twice as long
-    note = experiment1_tables(Stored({"experiment1": ours + chains}))[-1].note
-    assert "MCMC takes 800 times as long" in note and "two chains of 800,000 iterations" in note
-    assert "would take 250 times as long" in note
-    assert "times as long" not in experiment1_tables(Stored({"experiment1": ours}))[-1].note
+def test_the_times_of_mcmc_and_the_default_are_compared_as_measured_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speed = tmp_path / "speed.jsonl"
+    monkeypatch.setattr(paper_tables, "SPEED", speed)
+    assert "times as long" not in experiment1_tables(Stored({}))[-1].note
+    draws = [{"ratio": ratio, "one_short_chain": ratio / 4} for ratio in (900, 1200, 2000)]
+    speed.write_text("\n".join(json.dumps(line) for line in ({"run": "mcmc_speed"}, *draws)))
+    note = experiment1_tables(Stored({}))[-1].note
+    assert "3 draws) MCMC takes 1200 times as long as the default (median; 900 to 2000)" in note
+    assert "would take 300 times as long" in note
 
 
 def test_ml_ii_is_judged_at_the_one_threshold_that_is_best_on_average(stored_line: Make) -> None:
