@@ -136,6 +136,18 @@ def test_a_spike_as_wide_as_the_slab_is_the_group_lasso(problem):
     np.testing.assert_allclose(ours.coefficients, theirs, atol=1e-4)
 
 
+def test_a_group_without_columns_stays_out_and_does_not_stop_the_others(problem):
+    pytest.importorskip("skglm")
+    from ssvgp.peers.additive import group_lasso_path
+
+    # an input that is constant in a fold
+    width = problem.design.shape[1] // len(problem.ranks)
+    design, ranks = problem.design.copy(order="F"), problem.ranks.copy()
+    design[:, -width:], ranks[-1] = 0.0, 0
+    found = group_lasso_path(design, problem.y, ranks, np.array([0.2, 0.01]))[-1]
+    assert np.all(found[-1] == 0.0) and np.any(found[0] != 0.0) and np.all(np.isfinite(found))
+
+
 def test_the_path_of_rising_spikes_ends_at_the_truth_where_the_signal_is_strong(problem):
     path = group_ssl.climb(problem, np.geomspace(20.0, 2000.0, 12))
     np.testing.assert_array_equal(np.flatnonzero(np.any(path[-1].coefficients, axis=1)), [0, 1])

@@ -75,7 +75,7 @@ def group_lasso_path(design: np.ndarray, y: np.ndarray, ranks: np.ndarray, penal
     total = design.shape[1]
     indices = np.arange(total, dtype=np.int32)
     ends = np.arange(0, total + 1, total // len(ranks), dtype=np.int32)
-    weights = np.sqrt(ranks.astype(float))
+    weights = np.sqrt(np.maximum(ranks, 1.0))  # an input that is constant in a fold has rank 0, and skglm divides
     datafit, solver = _orthonormal_fit()(ends, indices), GroupBCD(tol=1e-5, max_iter=100)
     coefficients, path = np.zeros(total), np.empty((len(penalties), len(ranks), total // len(ranks)))
     for place, penalty in enumerate(penalties):
