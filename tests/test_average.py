@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from ssvgp import SSVGPRegressor
+from ssvgp import average as averaging
 from ssvgp.average import average
 from ssvgp.gp.background import gram
 from ssvgp.gp.compose import kernel_named
@@ -168,3 +170,24 @@ def test_the_number_of_components_is_bounded_where_few_sets_carry_weight() -> No
     few = averaged(train, book(train), settings=replace(SETTINGS, components=8))
     assert len(few.members) <= 12
     assert len(averaged(train, book(train)).members) > 12
+
+
+def test_few_rows_do_not_make_every_set_worth_a_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five rows leave all 64 sets open; importance draws for each of them would take most of a minute."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((5, 6)), rng.standard_normal(5)
+    looked: list[int] = []
+    before = averaging.refine
+
+    def counted(*args: object, **more: object) -> object:
+        looked.append(1)
+        return before(*args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(averaging, "refine", counted)
+    monkeypatch.setattr(averaging, "FAINT", 0.02)
+    model = SSVGPRegressor(kernel="se", random_state=0).fit(X, y)
+    assert model.ensemble_.notes["visited"] >= 64 and 1 <= len(looked) <= 50
+    looked.clear()
+    monkeypatch.setattr(averaging, "FAINT", 0.0)
+    SSVGPRegressor(kernel="se", random_state=0).fit(X, y)
+    assert len(looked) >= 60

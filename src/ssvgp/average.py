@@ -20,6 +20,7 @@ from ssvgp.weigh.excluded import bayes_factors, correction
 from ssvgp.weigh.priors import log_set_prior, log_slab
 from ssvgp.weigh.refine import all_modes, refine
 
+FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
@@ -65,8 +66,8 @@ def _entries(ledgers: Sequence[Ledger]) -> list[Entry]:
 
 
 def _negligible(n: int) -> float:
-    """The weight below which a set is not looked at again: lower where a look is cheap."""
-    return CERTAIN * min(1.0, (n / 200.0) ** 2)
+    """The weight below which a set is not looked at again: lower where a look is cheap, but not so low that all are."""
+    return max(FAINT, CERTAIN * min(1.0, (n / 200.0) ** 2))
 
 
 def _sharpen(entries: list[Entry], settings: AutoSettings, seed: int) -> list[Entry]:
