@@ -12,16 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.summaries import (
-    HIGH_IS_GOOD,
-    Measured,
-    Printed,
-    Stored,
-    load,
-    mean_of,
-    percentile_of,
-    printed_of,
-)
+from experiments.summaries import HIGH_IS_GOOD, Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
 from experiments.tables import Column, Pair, Row, Table, markdown
 from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
 
@@ -157,8 +148,7 @@ def _times_as_long() -> str:
         f" other on a quiet machine (`make bench-mcmc_speed`, {len(draws)} draws) MCMC takes {np.median(ratios):.0f}"
         f" times as long as the default (median; {min(ratios):.0f} to {max(ratios):.0f}): two chains of 800,000"
         " iterations, which is what Savitsky et al. needed on this design. One chain of the 500,000 whose time is"
-        " printed would take"
-        f" {np.median(short):.0f} times as long."
+        f" printed would take {np.median(short):.0f} times as long."
     )
 
 

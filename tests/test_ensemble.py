@@ -205,6 +205,13 @@ def test_units_are_considered_only_where_they_differ(units: np.ndarray | None, c
     assert ("background" in phases) == considered
 
 
+def test_steep_is_not_considered_where_rows_are_many() -> None:
+    train = replace(waves(40, 40), layout=Layout(np.geomspace(0.1, 10.0, 40)))
+    assert "steep" in considered.kinds_for(train, SETTINGS)
+    many = considered.kinds_for(train, replace(SETTINGS, exact_rows=30, block_rows=20))
+    assert "steep" not in many and {"unscaled", "rough"} <= set(many)
+
+
 def test_a_steep_background_is_found_where_columns_that_vary_more_say_more() -> None:
     rng = np.random.default_rng(0)
     units = np.geomspace(0.2, 2.0, 300)

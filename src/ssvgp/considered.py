@@ -18,14 +18,14 @@ def kinds_for(train: Train, settings: AutoSettings) -> tuple[str, ...]:
     """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
     if _few_inputs(train, settings):
         return ()
-    units, without = _units(train), set[str]()
+    kinds, units, without = settings.backgrounds, _units(train), set[str]()
+    if train.n > settings.exact_rows:
+        kinds += settings.block_backgrounds
+        without.add("steep")  # many rows show the strengths of columns themselves
     if units is None or _in_one_unit(units, train.n):
         without |= {"unscaled", "steep"}  # the same as linear
-    if train.n > settings.exact_rows:
-        without.add("steep")  # many rows show the strengths of columns themselves
     if train.layout is None or train.layout.axes is None:
         without.add("evened")
-    kinds = settings.backgrounds + (settings.block_backgrounds if train.n > settings.exact_rows else ())
     return tuple(kind for kind in kinds if kind not in without)
 
 

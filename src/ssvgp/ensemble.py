@@ -267,8 +267,8 @@ def _judge_by(kernel: Kernel, ledger: Ledger, settings: AutoSettings) -> Ledger:
     if _beaten_on_a_part(kernel, ledger, settings):
         return other
     bar = ledger.best().log_evidence - BEATEN * settings.search.reach
-    near = ledger.within(0.5 * settings.search.reach)[:3]
-    for found in ledger.within(2.0 * settings.search.reach) if _few_sets(ledger, settings) else near:
+    reach, most = (2.0, None) if _few_sets(ledger, settings) else (0.5, 3)
+    for found in ledger.within(reach * settings.search.reach)[:most]:
         other.carry(found, bar)
     if other.best().log_evidence > ledger.best().log_evidence + settings.search.slack:
         if len(other.problem.blocks) > 1:

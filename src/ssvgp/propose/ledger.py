@@ -253,7 +253,6 @@ class Ledger:
         return self.visit_all([probe(self.problem, parent, candidate)])[0]
 
 
-
 def thinned(problem: Problem, rows: int) -> Problem:
     """The problem on at most `rows` random rows of its first block."""
     first = problem.blocks[0]
