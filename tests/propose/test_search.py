@@ -210,7 +210,7 @@ def test_exploration_with_few_inputs_and_rows_visits_all_neighbours_of_the_best(
 def test_every_set_is_visited_once_and_fitted_as_well_as_from_a_start_of_its_own() -> None:
     X, y = additive(n=60)
     ledger = book(X[:, [2, 7, 11, 0]], y)
-    grow(ledger, empty_fit(ledger), SearchSettings())
+    ledger.visit(empty_fit(ledger), Candidate((1,)))
     before = dict(ledger.fits)
     visit_every_set(ledger)
     every = [Candidate(active) for size in range(5) for active in combinations(range(4), size)]
