@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,14 @@ def file_of(experiment: str, smoke: bool, results: Path = RESULTS) -> Path:
 def key_of(line: Mapping[str, Any]) -> Key:
     """What tells one trial from another within an experiment."""
     return (line["design"], line["method"], line["trial"])
+
+
+def checkpoint_of(job: Mapping[str, Any]) -> str | None:
+    """Where a trial that takes hours is written down as it goes: SSVGP_CHECKPOINTS, or a folder beside the results."""
+    if job["smoke"]:
+        return None
+    folder = Path(os.environ.get("SSVGP_CHECKPOINTS", RESULTS.parent / "checkpoints"))
+    return str(folder / f"{job['experiment']}-{job['design']}-{job['method']}-{job['trial']}.pt")
 
 
 def read(path: Path) -> list[Line]:

@@ -164,7 +164,7 @@ def test_a_climb_by_lbfgs_stops_in_time_too(table):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("sgp", {"iterations": 5}), ("gpboost", {})]
+    ("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("gpboost", {})]
 )
 def test_a_table_with_too_many_rows_is_thinned_and_the_notes_say_so(table, name, settings):
     X, y, X_test, _ = table
@@ -196,3 +196,30 @@ def test_an_ensemble_of_saas_maxima_stops_in_time(table):
     peer = peers.make("saas_map", members=2, max_seconds=1e-6).fit(X, y)
     assert peer.notes["steps"] == 1
     assert np.isfinite(peer.predict(X_test).mean).all()
+
+
+def test_a_raw_target_is_the_standardised_one_where_the_target_is_standardised_already(table):
+    pytest.importorskip("gpytorch")
+    X, y, X_test, _ = table
+    y = (y - y.mean()) / y.std()
+    plain = peers.make("mlii", iterations=20).fit(X, y).predict(X_test)
+    raw = peers.make("mlii", iterations=20, target="raw").fit(X, y).predict(X_test)
+    np.testing.assert_allclose(raw.mean, plain.mean, rtol=1e-6)
+    np.testing.assert_allclose(raw.variance, plain.variance, rtol=1e-6)
+
+
+def test_a_learned_mean_takes_the_level_of_a_raw_target_that_a_zero_mean_must_explain(table):
+    pytest.importorskip("gpytorch")
+    X, y, X_test, _ = table
+    far = np.full((1, 3), 50.0)  # where no training row reaches, a process returns to its mean
+    zero = peers.make("mlii", iterations=200, target="raw").fit(X, y + 3.0)
+    learned = peers.make("mlii", iterations=200, target="raw", mean="learned").fit(X, y + 3.0)
+    assert abs(zero.predict(far).mean[0]) < 1e-6
+    assert abs(learned.predict(far).mean[0] - np.mean(y + 3.0)) < 1.0
+
+
+@pytest.mark.parametrize("settings", [{"mean": "linear"}, {"target": "centred"}])
+def test_a_mean_or_a_target_that_there_is_not_is_refused(settings):
+    pytest.importorskip("gpytorch")
+    with pytest.raises(ValueError, match="give a mean of"):
+        peers.make("mlii", **settings)

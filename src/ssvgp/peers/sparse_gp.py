@@ -1,34 +1,33 @@
-"""The sparse Gaussian process of Titsias (2009) by GPyTorch: 512 inducing points, 100 steps of Adam at rate 0.1 (B.3).
+"""The sparse Gaussian process of Titsias (2009): 512 inducing points, 100 steps of Adam at rate 0.1 (B.3).
 
-A step costs rows x inducing x (inducing + d) in time and several tables of rows x inducing in memory, so that of more
-than `rows` rows a random subset is used. Nothing is selected: every input moves the predictions, as the paper's
-"variables used" counts them (B.4); the scores are inverse lengthscales.
+With K_uf (m, n) between inducing points and rows, the collapsed bound depends on the rows through P = K_uf K_fu and
+r = K_uf y alone:
+
+    log N(y; 0, Q + s I) - tr(K_ff - Q) / 2s,   Q = K_fu K_uu^-1 K_uf,   s the noise.
+
+So a step is two passes over chunks of rows: one sums P and r; then the slopes of the bound in P and r, G and g, give
+2 G K_uf + g y' as the slope in each chunk of K_uf, and the second pass carries it on to the parameters. Exact, in
+memory that does not grow with n. Cost of a step n m (m + d).
 """
 
 from __future__ import annotations
 
-import gpytorch
+import math
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import torch
+from linear_operator.utils.cholesky import psd_safe_cholesky
 
-from ssvgp.peers.budget import Clock, some_rows
-from ssvgp.peers.contract import Peer, Relevance
-from ssvgp.peers.gpytorch_parts import (
-    Process,
-    inverse_lengthscales,
-    moments,
-    paper_kernel,
-    paper_likelihood,
-    seeded,
-    tensor,
-    train,
-)
+from ssvgp.peers.checkpoint import Training
+from ssvgp.peers.gpytorch_parts import tensor
+from ssvgp.peers.inducing import BATCH, InducingPeer
 
-# GPyTorch passes all training rows through the kernel again for every batch, so batches of new rows are large here.
-BATCH = 10_000
+CHUNK = 1 << 22  # numbers of K_uf at a time
 
 
-class SparseGP(Peer):
+class SparseGP(InducingPeer):
     """SGP: the collapsed bound of Titsias over kernel, noise and the places of the inducing points."""
 
     def __init__(
@@ -36,30 +35,100 @@ class SparseGP(Peer):
         inducing: int = 512,
         iterations: int = 100,
         learning_rate: float = 0.1,
-        rows: int | None = 100_000,
         dtype: str = "float64",
         max_seconds: float | None = None,
+        checkpoint: str | Path | None = None,
         random_state: int = 0,
     ) -> None:
-        super().__init__(random_state)
-        self.inducing, self.iterations, self.learning_rate = inducing, iterations, learning_rate
-        self.rows, self.dtype, self.max_seconds = rows, dtype, max_seconds
+        super().__init__(inducing, learning_rate, dtype, max_seconds, checkpoint, random_state)
+        self.iterations = iterations
 
-    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
-        clock = Clock(self.max_seconds)
-        X, y = some_rows(X, y, self.rows, self.random_state)
-        inputs, target = tensor(X, self.dtype), tensor(y, self.dtype)
-        with seeded(self.random_state):
-            places = inputs[torch.randperm(len(y))[: self.inducing]].clone()
-            self._likelihood = paper_likelihood()
-            kernel = gpytorch.kernels.InducingPointKernel(paper_kernel(X.shape[1]), places, self._likelihood)
-            self._model = Process(inputs, target, self._likelihood, kernel)
-            steps = train(self._model, self.iterations, self.learning_rate, clock)
-        self.notes = {"iterations": steps, "rows": len(y), "inducing": len(places)}
+    def _identity(self) -> dict[str, Any]:
+        return {"sgp": self.inducing, "rate": self.learning_rate, "dtype": self.dtype, "seed": self.random_state}
 
+    def _parts(self) -> dict[str, Any]:
+        self._adam = torch.optim.Adam(self._surface.parameters(), lr=self.learning_rate)
+        return {"surface": self._surface, "adam": self._adam}
+
+    def _climb(self, inputs: torch.Tensor, target: torch.Tensor, training: Training) -> None:
+        # A resumed fit has its predictions to make before it has made a step.
+        self._inputs, self._target = inputs, target
+        for step in range(training.step, self.iterations):
+            if training.over():
+                break
+            self._adam.zero_grad()
+            self.slopes(inputs, target)
+            self._adam.step()
+            self._weights = None
+            training.done(step + 1, lap=step + 1.0)
+        self._weights = None
+
+    def _progress(self, step: int, n: int) -> dict[str, float]:
+        return {"iterations": step, "rows": n}
+
+    def slopes(self, inputs: torch.Tensor, target: torch.Tensor) -> float:
+        """The bound of all rows divided by n; its negative slope is added to the gradients of the parameters."""
+        P, r = (part.requires_grad_() for part in self._sums(inputs, target))
+        loss = -self._bound(P, r, float(target @ target), len(target)) / len(target)
+        loss.backward()
+        with torch.no_grad():
+            G, g = P.grad + P.grad.T, r.grad
+        for rows, y in self._chunks(inputs, target):
+            K = self._surface.across(rows)
+            K.backward((G @ K.detach().double() + torch.outer(g, y)).to(K.dtype))
+        return -float(loss.detach())
+
+    def _bound(self, P: torch.Tensor, r: torch.Tensor, yy: float, n: int) -> torch.Tensor:
+        s, tau = self._surface.noise(), self._surface.scale()
+        L = self._surface.among(self.dtype)
+        inner, c = _whitened(L, P, r)
+        B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + inner / s)
+        mean = torch.linalg.solve_triangular(B, c[:, None], upper=False) / s
+        trace = (n * tau - inner.trace()) / s
+        return -0.5 * (n * torch.log(2.0 * math.pi * s) + 2.0 * B.diagonal().log().sum() + yy / s + trace) + 0.5 * (
+            mean**2
+        ).sum()
+
+    @torch.no_grad()
+    def _sums(self, inputs: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        m = len(self._surface.places)
+        P, r = torch.zeros(m, m, dtype=torch.float64), torch.zeros(m, dtype=torch.float64)
+        for rows, y in self._chunks(inputs, target):
+            # In double precision even if K is not: P is divided by eigenvalues of K_uu as small as the jitter.
+            K = self._surface.across(rows).double()
+            P += K @ K.T
+            r += K @ y
+        return P, r
+
+    def _chunks(self, inputs: torch.Tensor, target: torch.Tensor):
+        size = max(1, CHUNK // len(self._surface.places))
+        return zip(inputs.split(size), target.split(size), strict=True)
+
+    @torch.no_grad()
+    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Factors L of K_uu and B of I + L^-1 P L^-T / s, and the mean (m,) of L^-1 u."""
+        if self._weights is None:
+            P, r = self._sums(self._inputs, self._target)
+            s, L = self._surface.noise(), self._surface.among(self.dtype)
+            inner, c = _whitened(L, P, r)
+            B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + inner / s)
+            self._weights = (L, B, torch.cholesky_solve(c[:, None] / s, B).squeeze(1))
+        return self._weights
+
+    @torch.no_grad()
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return moments(self._model, self._likelihood, X, self.dtype, BATCH)
+        L, B, u = self._solved()
+        means, variances = [], []
+        for rows in tensor(X, self.dtype).split(BATCH):
+            A = torch.linalg.solve_triangular(L, self._surface.across(rows).double(), upper=False)
+            left = (A**2).sum(0) - (torch.linalg.solve_triangular(B, A, upper=False) ** 2).sum(0)
+            means.append(A.T @ u)
+            variances.append(self._surface.scale() - left + self._surface.noise())
+        return torch.cat(means).numpy(), torch.cat(variances).numpy()
 
-    def _relevance(self) -> Relevance:
-        scores = inverse_lengthscales(self._model.covariance.base_kernel)
-        return Relevance(scores, np.ones(scores.size, dtype=bool))
+
+def _whitened(L: torch.Tensor, P: torch.Tensor, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """L^-1 P L^-T (m, m) and L^-1 r (m,)."""
+    half = torch.linalg.solve_triangular(L, P, upper=False)
+    inner = torch.linalg.solve_triangular(L, half.T, upper=False)
+    return 0.5 * (inner + inner.T), torch.linalg.solve_triangular(L, r[:, None], upper=False).squeeze(1)
