@@ -12,11 +12,12 @@ from ssvgp.data.view import Standardised
 from ssvgp.gp.compose import kernel_named
 from ssvgp.paper import paper_ensemble
 from ssvgp.propose.grid import climb_on, grid
-from ssvgp.records import Ensemble, PaperSettings, Train
-from ssvgp.weigh import loo
+from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Train
+from ssvgp.weigh import loo, weights
 
 SE = kernel_named("se")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
+SHORTCUTS = ("best_only", "collapse", "shared_first_round", "extra_steps")
 
 
 def two_of_eight(n: int = 60, seed: int = 0) -> Train:
@@ -105,6 +106,41 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
         ensemble(replace(QUICK, kappa_place="mean"))
 
 
+def test_constants_that_the_text_leaves_open_are_those_that_give_its_numbers() -> None:
+    small, large = PaperSettings().for_data(2000), PaperSettings().for_data(2001)
+    assert (small.kappa, small.kappa_place, small.loo_jitter, small.jitter) == (1.0, "noise", 1e-2, 1e-3)
+    assert (large.kappa, large.kappa_place, large.loo_jitter, large.jitter) == (0.1, "variance", 1e-3, 1e-3)
+    text = PaperSettings(kappa=0.1, kappa_place="variance", loo_jitter=1e-3)
+    assert text.for_data(100) == replace(text, **{k: getattr(small, k) for k in SHORTCUTS})
+    assert PaperSettings().target == "standardised"
+    assert PaperSettings().parametrisation == "root"
+
+
+def test_the_jitter_of_leave_one_out_takes_the_place_of_that_of_training() -> None:
+    train = two_of_eight()
+    member = ensemble(QUICK, train).members[0]
+    settings = replace(QUICK, kappa=0.3, kappa_place="noise", loo_jitter=0.05)
+    noise = member.parameters.noise - QUICK.jitter + 0.05 + 0.3
+    expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=noise)))
+    assert paper.leave_one_out(train, member, settings).total == pytest.approx(expected.total)
+
+
+def test_inclusion_probabilities_rest_on_all_weights_and_predictions_on_the_thinned() -> None:
+    settings = replace(QUICK, thin=1)
+    whole, thinned = ensemble(settings), ensemble(replace(settings, thinned_pip=True))
+    assert len(whole.members) == len(thinned.members) == 1
+    totals, inclusion = whole.notes["loo"], whole.notes["inclusion"]
+    assert whole.pip == pytest.approx(weights.score_weights(totals) @ inclusion)
+    assert thinned.pip == pytest.approx(inclusion[int(np.argmax(thinned.notes["v_weights"]))])
+    assert not np.allclose(whole.pip, thinned.pip)
+
+
+def test_the_dense_start_of_the_default_keeps_its_own_constants() -> None:
+    dense = AutoSettings().dense
+    assert (dense.parametrisation, dense.first_steps, dense.learning_rate) == ("log", 100, None)
+    assert replace(dense, parametrisation="root", first_steps=200) == PaperSettings()
+
+
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paper, "SMALL_ROWS", 30)
     exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
@@ -146,7 +182,7 @@ def test_a_large_table_is_raced_to_one_member_on_a_part_of_its_rows() -> None:
 
 def test_extra_steps_are_kept_where_left_out_rows_are_predicted_better() -> None:
     train = two_of_eight(n=300)
-    short = replace(QUICK, v=(1e4,), best_only=True, learning_rate=0.01)
+    short = replace(QUICK, v=(1e4,), best_only=True, learning_rate=0.01, parametrisation="log")  # which is slower
     cut_off, climbed = (ensemble(replace(short, extra_steps=steps), train) for steps in (0, 600))
     assert np.array_equal(cut_off.pip, climbed.pip)
     before, after = (loo.exact(train, found.members[0]).total for found in (cut_off, climbed))

@@ -119,6 +119,8 @@ class SSVGPRegressor(Answers):
         inputs = inputs_of(X)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         target = target_of(y, self._curve(X, y, inputs, kernels[0]))
+        if self._raw_target():
+            target = target.unscaled()
         large = X.shape[0] > self.exact_limit and X.size > (LARGE if limit is None else min(LARGE, limit // 32))
         train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), Layout(inputs.spread))
         if target.constant or not train.d:
@@ -166,6 +168,13 @@ class SSVGPRegressor(Answers):
             return self.settings
         return AutoSettings(exact_rows=self.exact_limit // 2, predict_neighbours=self.predict_neighbours)
 
+    def _raw_target(self) -> bool:
+        """Whether y is to be neither centred nor scaled, as the paper's method has it in experiment 1."""
+        wanted = self.settings.target if isinstance(self.settings, PaperSettings) else "standardised"
+        if wanted not in ("standardised", "raw"):
+            raise ValueError(f"target of PaperSettings is 'standardised' or 'raw', not {wanted!r}")
+        return wanted == "raw"
+
     def _curve(self, X: Any, y: np.ndarray, inputs: Inputs, kernel: Kernel) -> str | Curve | None:
         """The transform of y that was asked for, or the curve that the evidence chooses."""
         if self.target_transform != "auto":
@@ -191,8 +200,9 @@ class SSVGPRegressor(Answers):
             self.inverse_lengthscales_[member.active] += weight * np.abs(member.parameters.theta)
         noise = float(ensemble.weights @ np.array([member.parameters.noise for member in ensemble.members]))
         self.noise_variance_ = noise * self._target.spread**2
-        # y has variance one, so that without a background the sparse part has what noise leaves
-        plain = {"sparse": max(1.0 - noise, 0.0), "background": 0.0, "noise": min(noise, 1.0)}
+        # a standardised y has variance one, so that without a background the sparse part has what noise leaves
+        share = noise / float(np.var(self.train_.y)) if self._raw_target() else noise
+        plain = {"sparse": max(1.0 - share, 0.0), "background": 0.0, "noise": min(share, 1.0)}
         self.variance_shares_ = dict(ensemble.notes.get("shares", plain))
         self.kept_, self.duplicate_of_ = self._inputs.kept, dict(self._inputs.duplicate_of)
         self._kept_results: dict[str, Any] = {}  # filled on demand, left out of pickles

@@ -47,13 +47,15 @@ def paper_ensemble(
     reporter.begin("leave-one-out")
     with one_blas_thread():
         judged = _judged(train, members, settings, racing)
-    share = _shares(judged.totals, settings, thinning)
+    whole = weights.best_only(judged.totals) if settings.best_only else weights.score_weights(judged.totals)
+    share = whole if settings.best_only or settings.thin is None else weights.thin(whole, settings.thin, thinning)
     chosen = [(fits[index], members[index], w) for index, w in zip(judged.scores, share, strict=True) if w > 0]
     with one_blas_thread():
         last = [_climbed(train, fit, kernel, settings, climbing) for fit, _, _ in chosen]
     chosen = [(fit, _at_centre(fit, kernel), w) for fit, (_, _, w) in zip(last, chosen, strict=True)]
     mixture = _mixture(chosen, kernel, settings, drawing)
-    pip = weights.marginal_pip(mixture.members, mixture.weights, train.d)
+    judges = tuple(members[index] for index in judged.scores)
+    pip = weights.marginal_pip(judges, share if settings.thinned_pip else whole, train.d)
     reporter.end(tuple(int(j) for j in np.flatnonzero(pip > 0.5)), float(judged.totals.max()), len(fits))
     return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share, settings))
 
@@ -83,11 +85,14 @@ def leave_one_out(
 
     `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
     """
+    settings = settings.for_data(train.n)
     if settings.kappa_place not in ("variance", "noise"):
         raise ValueError(f"kappa_place is 'variance' or 'noise', not {settings.kappa_place!r}")
-    kappa = settings.kappa
+    kappa, more = settings.kappa, settings.loo_jitter - settings.jitter  # the jitter of training is in the noise
     if settings.kappa_place == "noise":
-        member, kappa = loo.with_more_noise(member, kappa), 0.0
+        kappa, more = 0.0, more + kappa
+    if more:
+        member = loo.with_more_noise(member, more)
     neighbours = _loo_neighbours(train, settings)
     if neighbours is None:
         return loo.exact(train, member, kappa)
@@ -170,13 +175,6 @@ def _climbed(
     totals = [leave_one_out(narrow, _at_centre(stage, kernel), plain, rows).total for stage in stages]
     best = stages[int(np.argmax(totals))]
     return replace(fit, theta=best.theta, parameters=best.parameters)
-
-
-def _shares(totals: np.ndarray, settings: PaperSettings, rng: np.random.Generator) -> np.ndarray:
-    if settings.best_only:
-        return weights.best_only(totals)
-    share = weights.score_weights(totals)
-    return share if settings.thin is None else weights.thin(share, settings.thin, rng)
 
 
 def _mixture(

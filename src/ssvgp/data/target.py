@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,10 @@ class Target:
     low: float
     high: float
     constant: bool
+
+    def unscaled(self) -> Target:
+        """The same curve, and then neither centred nor scaled."""
+        return replace(self, centre=0.0, spread=1.0)
 
     @property
     def curved(self) -> bool:

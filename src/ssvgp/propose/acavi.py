@@ -2,7 +2,7 @@
 
 The walk is the same for every form of q(theta); what differs is a `Family`. Here it is the point mass of the
 zero-temperature restriction (section 4.1); `meanfield` has the Gaussian. The unknowns are one vector:
-`blocks` stretches of p numbers that belong to the active inputs, then log scale and log noise.
+`blocks` stretches of p numbers that belong to the active inputs, then two for scale and noise (`scale_noise`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ssvgp.gp.likelihood import gradient, log_likelihood
 from ssvgp.propose import spike_slab
 from ssvgp.propose.descent import AdamRates, AdamState, adam_restrict, adam_start, adam_step
 from ssvgp.propose.minibatch import Pool, draw, pool
+from ssvgp.propose.scale_noise import ScaleNoise
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import SMALL_ROWS, PaperSettings, Parameters, Train
 
@@ -64,15 +65,20 @@ class Family(Protocol):
         """Gradient of the ELBO in the unknowns (eqs. 8, 9); precision (p,) is the pull of q(gamma)."""
         ...
 
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        """The process at theta (p,) with the scale and noise that close the unknowns."""
+        ...
+
 
 @dataclass(frozen=True)
 class PointMass:
     """q(theta) = delta_mu(theta): zero temperature."""
 
+    form: ScaleNoise
     blocks: int = 1
 
     def start(self, d: int) -> np.ndarray:
-        return np.concatenate([np.full(d, d**-0.5), np.zeros(2)])
+        return np.concatenate([np.full(d, d**-0.5), self.form.start()])
 
     def centre(self, unknowns: np.ndarray) -> np.ndarray:
         return unknowns[:-2]
@@ -83,7 +89,7 @@ class PointMass:
     def likelihood(
         self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
     ) -> float:
-        at = parameters(unknowns[:-2], unknowns)
+        at = self.parameters(unknowns[:-2], unknowns)
         return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
 
     def slope(
@@ -91,16 +97,14 @@ class PointMass:
         noise: np.random.Generator,
     ) -> np.ndarray:
         theta = unknowns[:-2]
-        g = gradient(kernel, batch.rows, batch.y, parameters(theta, unknowns), jitter=jitter)
+        g = gradient(kernel, batch.rows, batch.y, self.parameters(theta, unknowns), jitter=jitter)
         out = np.empty_like(unknowns)
         out[:-2] = batch.factor * g.theta - precision * theta
-        out[-2:] = batch.factor * g.log_scale, batch.factor * g.log_noise
+        out[-2:] = batch.factor * self.form.slope(unknowns[-2:], g)
         return out
 
-
-def parameters(theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
-    """The process at theta (p,) with the scale and noise that close the unknowns."""
-    return Parameters(theta, float(np.exp(unknowns[-2])), float(np.exp(unknowns[-1])))
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        return self.form.parameters(theta, unknowns[-2:])
 
 
 @dataclass(frozen=True)
@@ -245,7 +249,7 @@ def run(
 
 def _fit(walk: Walk, family: Family, prior: SpikeSlab, settings: PaperSettings) -> Fit:
     theta = family.centre(walk.unknowns)
-    learned = parameters(theta, walk.unknowns)
+    learned = family.parameters(theta, walk.unknowns)
     return Fit(
         v=prior.v,
         active=walk.active,

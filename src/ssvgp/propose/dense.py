@@ -14,6 +14,7 @@ import numpy as np
 from ssvgp.gp.kernels import Kernel
 from ssvgp.propose import acavi
 from ssvgp.propose.ledger import BOLD_VARIANCE, Ledger
+from ssvgp.propose.scale_noise import scale_noise_of
 from ssvgp.propose.search import prune
 from ssvgp.propose.spike_slab import SpikeSlab
 from ssvgp.records import PaperSettings, Train
@@ -25,7 +26,7 @@ def dense_ranking(
     train: Train, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """All inputs by falling |theta| after one dense round of a-CAVI, and |theta| (d,) in the order of the inputs."""
-    family = acavi.PointMass()
+    family = acavi.PointMass(scale_noise_of(settings))
     prior = SpikeSlab(float(np.median(settings.v)), settings.c, settings.a, settings.b)
     walk = acavi.begin(family, train.d)
     walk = acavi.advance(walk, train, kernel, family, prior, settings, settings.first_steps, rng)

@@ -11,6 +11,7 @@ from ssvgp.propose import acavi
 from ssvgp.propose.acavi import Callback, Family, Fit, PointMass, Walk
 from ssvgp.propose.descent import adam_start
 from ssvgp.propose.meanfield import MeanField
+from ssvgp.propose.scale_noise import scale_noise_of
 from ssvgp.propose.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import PaperSettings, Train
 from ssvgp.workers import Workers, one_blas_thread
@@ -21,9 +22,9 @@ LEAST_NOISE = 1e-12
 def family_of(settings: PaperSettings) -> Family:
     """The form of q(theta) that the settings name."""
     if settings.posterior == "zero-temperature":
-        return PointMass()
+        return PointMass(scale_noise_of(settings))
     if settings.posterior == "mean-field":
-        return MeanField(settings.samples, settings.initial_sd)
+        return MeanField(scale_noise_of(settings), settings.samples, settings.initial_sd)
     raise ValueError(f"posterior is 'zero-temperature' or 'mean-field', not {settings.posterior!r}")
 
 
@@ -71,9 +72,10 @@ def climb_on(
     """A zero-temperature fit after further gradient steps, with its active set, q(gamma) and q(pi) as they are."""
     # the parameters of a fit have the jitter in their noise; what is left without it may be lost to rounding
     noise = max(fit.parameters.noise - settings.jitter, LEAST_NOISE)
-    unknowns = np.concatenate([fit.theta, np.log([fit.parameters.scale, noise])])
+    family = PointMass(scale_noise_of(settings))
+    unknowns = np.concatenate([fit.theta, family.form.unknowns(fit.parameters.scale, noise)])
     walk = Walk(fit.active, unknowns, adam_start(unknowns.size), Beliefs(fit.inclusion, fit.xi))
-    walk = acavi.advance(walk, train, kernel, PointMass(), prior_at(settings, fit.v), settings, steps, rng)
+    walk = acavi.advance(walk, train, kernel, family, prior_at(settings, fit.v), settings, steps, rng)
     theta = walk.unknowns[:-2]
-    learned = acavi.parameters(theta, walk.unknowns)
+    learned = family.parameters(theta, walk.unknowns)
     return replace(fit, theta=theta, parameters=replace(learned, noise=learned.noise + settings.jitter))

@@ -9,25 +9,27 @@ import numpy as np
 from ssvgp.gp.kernels import Kernel
 from ssvgp.gp.likelihood import gradient, log_likelihood
 from ssvgp.propose import spike_slab
-from ssvgp.propose.acavi import Batch, Fit, parameters
-from ssvgp.records import Member
+from ssvgp.propose.acavi import Batch, Fit
+from ssvgp.propose.scale_noise import ScaleNoise
+from ssvgp.records import Member, Parameters
 
 
 @dataclass(frozen=True)
 class MeanField:
     """q(theta) = N(mu, diag(sigma^2)) with S = `samples` draws behind each gradient.
 
-    The unknowns are mu (p,), log sigma (p,), log scale and log noise. theta = mu + sigma * epsilon with
+    The unknowns are mu (p,), log sigma (p,), and two for scale and noise. theta = mu + sigma * epsilon with
     epsilon standard normal, so that the gradient passes through the draw (A.2.1). A pruned input leaves
     q(theta), and with it the entropy.
     """
 
+    form: ScaleNoise
     samples: int = 1
     initial_sd: float = 2e-3
     blocks: int = 2
 
     def start(self, d: int) -> np.ndarray:
-        return np.concatenate([np.full(d, d**-0.5), np.full(d, np.log(self.initial_sd)), np.zeros(2)])
+        return np.concatenate([np.full(d, d**-0.5), np.full(d, np.log(self.initial_sd)), self.form.start()])
 
     def centre(self, unknowns: np.ndarray) -> np.ndarray:
         return unknowns[: (unknowns.size - 2) // 2]
@@ -44,7 +46,7 @@ class MeanField:
         mu, sd = self.centre(unknowns), self.spread(unknowns)
         total = 0.0
         for epsilon in noise.standard_normal((self.samples, mu.size)):
-            at = parameters(mu + sd * epsilon, unknowns)
+            at = self.parameters(mu + sd * epsilon, unknowns)
             total += log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
         return batch.factor * total / self.samples + spike_slab.gaussian_entropy(self._log_sd(unknowns))
 
@@ -56,16 +58,18 @@ class MeanField:
         p = mu.size
         out = np.zeros_like(unknowns)
         for epsilon in noise.standard_normal((self.samples, p)):
-            at = parameters(mu + sd * epsilon, unknowns)
+            at = self.parameters(mu + sd * epsilon, unknowns)
             g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter)
             out[:p] += g.theta
             out[p:-2] += g.theta * epsilon * sd
-            out[-2] += g.log_scale
-            out[-1] += g.log_noise
+            out[-2:] += self.form.slope(unknowns[-2:], g)
         out *= batch.factor / self.samples
         out[:p] -= precision * mu
         out[p:-2] += 1.0 - precision * sd**2  # 1: the entropy of q(theta) is the sum of the log sd
         return out
+
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        return self.form.parameters(theta, unknowns[-2:])
 
 
 def draw_members(fit: Fit, kernel: Kernel, count: int, rng: np.random.Generator) -> tuple[Member, ...]:
