@@ -12,12 +12,11 @@ from ssvgp.data.view import Standardised
 from ssvgp.gp.compose import kernel_named
 from ssvgp.paper import paper_ensemble
 from ssvgp.propose.grid import climb_on, grid
-from ssvgp.records import AutoSettings, Ensemble, PaperSettings, Train
+from ssvgp.records import AutoSettings, Blur, Ensemble, PaperSettings, Train
 from ssvgp.weigh import loo, weights
 
 SE = kernel_named("se")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
-SHORTCUTS = ("best_only", "collapse", "shared_first_round", "extra_steps")
 
 
 def two_of_eight(n: int = 60, seed: int = 0) -> Train:
@@ -107,11 +106,9 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
 
 
 def test_constants_that_the_text_leaves_open_are_those_that_give_its_numbers() -> None:
-    small, large = PaperSettings().for_data(2000), PaperSettings().for_data(2001)
-    assert (small.kappa, small.kappa_place, small.loo_jitter, small.jitter) == (1.0, "noise", 1e-2, 1e-3)
-    assert (large.kappa, large.kappa_place, large.loo_jitter, large.jitter) == (0.1, "variance", 1e-3, 1e-3)
-    text = PaperSettings(kappa=0.1, kappa_place="variance", loo_jitter=1e-3)
-    assert text.for_data(100) == replace(text, **{k: getattr(small, k) for k in SHORTCUTS})
+    assert PaperSettings().blur(2000) == Blur(1.0, "noise", 1e-2)
+    assert PaperSettings().blur(2001) == Blur(0.1, "variance", 1e-3)
+    assert PaperSettings(kappa=0.2, kappa_place="variance", loo_jitter=0.3).blur(100) == Blur(0.2, "variance", 0.3)
     assert PaperSettings().target == "standardised"
     assert PaperSettings().parametrisation == "root"
 

@@ -85,11 +85,9 @@ def leave_one_out(
 
     `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
     """
-    settings = settings.for_data(train.n)
-    if settings.kappa_place not in ("variance", "noise"):
-        raise ValueError(f"kappa_place is 'variance' or 'noise', not {settings.kappa_place!r}")
-    kappa, more = settings.kappa, settings.loo_jitter - settings.jitter  # the jitter of training is in the noise
-    if settings.kappa_place == "noise":
+    blur = settings.blur(train.n)
+    kappa, more = blur.kappa, blur.jitter - settings.jitter  # the jitter of training is in the noise
+    if blur.place == "noise":
         kappa, more = 0.0, more + kappa
     if more:
         member = loo.with_more_noise(member, more)

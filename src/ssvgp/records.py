@@ -142,6 +142,19 @@ LARGE_ROWS = 10_000  # the smallest table of experiment 2: from here on its shor
 
 
 @dataclass(frozen=True)
+class Blur:
+    """kappa of A.3 in the noise of the covariance or on the variances (`place`), and the jitter of leave-one-out."""
+
+    kappa: float
+    place: str
+    jitter: float
+
+    def __post_init__(self) -> None:
+        if self.place not in ("variance", "noise"):
+            raise ValueError(f"kappa_place is 'variance' or 'noise', not {self.place!r}")
+
+
+@dataclass(frozen=True)
 class PaperSettings:
     """Constants of the paper's method with the values of its appendix B.1 and B.3.
 
@@ -188,14 +201,20 @@ class PaperSettings:
 
     extra_steps: int | None = None  # of members with weight, at most, see `paper`; None: 1200 from 10^4 rows on
 
+    def blur(self, n: int) -> Blur:
+        """What is added in leave-one-out of n rows, and where."""
+        usual = Blur(1.0, "noise", 1e-2) if n <= SMALL_ROWS else Blur(0.1, "variance", self.jitter)
+        return Blur(
+            usual.kappa if self.kappa is None else self.kappa,
+            self.kappa_place or usual.place,
+            usual.jitter if self.loo_jitter is None else self.loo_jitter,
+        )
+
     def for_data(self, n: int) -> PaperSettings:
-        """The settings with kappa and the shortcuts of experiment 2 decided for n rows."""
-        small, large = n <= SMALL_ROWS, n >= LARGE_ROWS
+        """The settings with the shortcuts of experiment 2 decided for n rows."""
+        large = n >= LARGE_ROWS
         return replace(
             self,
-            loo_jitter=(1e-2 if small else self.jitter) if self.loo_jitter is None else self.loo_jitter,
-            kappa=(1.0 if small else 0.1) if self.kappa is None else self.kappa,
-            kappa_place=("noise" if small else "variance") if self.kappa_place is None else self.kappa_place,
             best_only=large if self.best_only is None else self.best_only,
             collapse=large if self.collapse is None else self.collapse,
             shared_first_round=large if self.shared_first_round is None else self.shared_first_round,

@@ -42,7 +42,8 @@ class Training:
         watch: Callable[[], float] | None = None,
     ) -> None:
         self.parts, self.path, self.identity = parts, None if path is None else Path(path), identity
-        self.step, self.seconds_before, self.curve = 0, 0.0, []
+        self.step, self.seconds_before = 0, 0.0
+        self.curve: list[tuple[float, float, float]] = []
         self._watch, self._unseen, self._saved = watch, 0.0, time.perf_counter()
         self._begin = time.perf_counter()
         self._resume()

@@ -42,6 +42,7 @@ class SparseGP(InducingPeer):
     ) -> None:
         super().__init__(inducing, learning_rate, dtype, max_seconds, checkpoint, random_state)
         self.iterations = iterations
+        self._weights: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
 
     def _identity(self) -> dict[str, Any]:
         return {"sgp": self.inducing, "rate": self.learning_rate, "dtype": self.dtype, "seed": self.random_state}
