@@ -7,17 +7,21 @@ import time
 import numpy as np
 
 
+def check_seconds(max_seconds: float | None) -> None:
+    """Raise where a limit of time is none."""
+    if max_seconds is not None and not max_seconds > 0:
+        raise ValueError(f"max_seconds is {max_seconds}; give a positive number, or None for no limit")
+
+
 class Clock:
-    """Says when `max_seconds`, of which some may be `spent` before its making, are over; None means never."""
+    """Says when `max_seconds` since its making are over; None means never."""
 
-    def __init__(self, max_seconds: float | None, spent: float = 0.0) -> None:
-        if max_seconds is not None and not max_seconds > 0:
-            raise ValueError(f"max_seconds is {max_seconds}; give a positive number, or None for no limit")
-        self._end = None if max_seconds is None else time.perf_counter() + max_seconds - spent
+    def __init__(self, max_seconds: float | None) -> None:
+        check_seconds(max_seconds)
+        self._end = None if max_seconds is None else time.perf_counter() + max_seconds
 
-    def over(self, unseen: float = 0.0) -> bool:
-        """Whether the time is up, `unseen` seconds since the clock was made not counted."""
-        return self._end is not None and time.perf_counter() - unseen >= self._end
+    def over(self) -> bool:
+        return self._end is not None and time.perf_counter() >= self._end
 
 
 def some_rows(X: np.ndarray, y: np.ndarray, rows: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:

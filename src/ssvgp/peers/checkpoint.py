@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ssvgp.peers.budget import Clock
+from ssvgp.peers.budget import check_seconds
 
 EVERY = 120.0  # seconds between two checkpoints: a lost run loses no more than that
 
@@ -26,11 +26,16 @@ def fingerprint(settings: dict[str, Any], X: np.ndarray, y: np.ndarray) -> str:
     return digest.hexdigest()
 
 
+def _now() -> float:
+    return time.process_time() / torch.get_num_threads()
+
+
 class Training:
     """The state of a training run: what is to be saved (`parts`), how far it is, how long it took, its curve.
 
     `parts` are modules and optimisers with `state_dict`. `watch` gives the test error at the state reached; the time
-    that this takes is not counted as training. With `path` None nothing is written.
+    that this takes is not counted as training. Seconds are of processor time for each thread: in hours of training the
+    machine has other things to do as well. With `path` None nothing is written.
     """
 
     def __init__(
@@ -41,31 +46,31 @@ class Training:
         max_seconds: float | None,
         watch: Callable[[], float] | None = None,
     ) -> None:
+        check_seconds(max_seconds)
         self.parts, self.path, self.identity = parts, None if path is None else Path(path), identity
         self.step, self.seconds_before = 0, 0.0
         self.curve: list[tuple[float, float, float]] = []
-        self._watch, self._unseen, self._saved = watch, 0.0, time.perf_counter()
-        self._begin = time.perf_counter()
+        self._watch, self._max_seconds, self._saved = watch, max_seconds, time.perf_counter()
+        self._begin, self._unseen = _now(), 0.0
         self._resume()
-        self._clock = Clock(max_seconds, self.seconds_before)
 
     @property
     def seconds(self) -> float:
         """Of training, earlier runs included, watching and writing left out."""
-        return self.seconds_before + time.perf_counter() - self._begin - self._unseen
+        return self.seconds_before + _now() - self._begin - self._unseen
 
     def over(self) -> bool:
-        return self._clock.over(self._unseen)
+        return self._max_seconds is not None and self.seconds >= self._max_seconds
 
     def done(self, step: int, lap: float | None = None) -> None:
         """Tell that `step` steps are behind us, and if they fill laps (iterations, epochs), how many of those."""
         self.step = step
-        begin = time.perf_counter()
+        begin = _now()
         if lap is not None and self._watch is not None:
             self.curve.append((lap, self.seconds, self._watch()))
         if self.path is not None and time.perf_counter() - self._saved > EVERY:
             self.save()
-        self._unseen += time.perf_counter() - begin
+        self._unseen += _now() - begin
 
     def save(self) -> None:
         """Write the state: whole or not at all, and durably before the old one goes."""
