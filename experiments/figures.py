@@ -5,33 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 
 from experiments.designs import experiment2
-from experiments.league_tables import standings
+from experiments.drawing import DARK, DPI, LIGHT, SIGNAL, STYLE, Axes, Figure, logarithmic, not_run, plt
 from experiments.methods import METHODS
+from experiments.own_figures import accuracy, league, training
 from experiments.paper_tables import PAPER, REAL, ROWS, SHAPES
 from experiments.scoring import surface
 from experiments.summaries import HIGH_IS_GOOD, Stored, load
 from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
 
-matplotlib.use("Agg")
-from matplotlib import pyplot as plt
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from matplotlib.transforms import Bbox
-
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images" / "results"
-STYLE = {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 9}
-DARK, LIGHT, SIGNAL = "#08519c", "#9ecae1", "#d94801"
 C = PAPER["intersection_point"]["c"]
-
-Axes = Any
-Figure = Any
 
 
 def figure1(stored: Stored) -> Figure:
@@ -89,7 +79,7 @@ def draw_profile(ax: Axes, stored: Stored, at: tuple[str, str, str], key: str, t
     ax.set_title(title)
     lines = stored.good(*at)
     if not lines:
-        _not_run(ax)
+        not_run(ax)
         return
     parts = [np.mean([line["profiles"][key][side] for line in lines], axis=0) for side in ("relevant", "others")]
     places = np.arange(1, parts[0].size + parts[1].size + 1)
@@ -118,7 +108,7 @@ def figure3(stored: Stored) -> Figure:
                 ax.plot(printed[name]["p50"][key], place, "o", color=SIGNAL, fillstyle="none", markersize=8)
         ax.set_title(title)
         if score not in HIGH_IS_GOOD:
-            _logarithmic(ax)
+            logarithmic(ax)
         ax.grid(alpha=0.3, axis="x")
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
@@ -139,7 +129,7 @@ def figure4(stored: Stored) -> Figure:
     low, high = panels["truth"].min(), panels["truth"].max()
     for ax, (name, values) in zip(axes, panels.items(), strict=True):
         if np.isnan(values).all():
-            _not_run(ax)
+            not_run(ax)
         else:
             image = ax.imshow(values.T, origin="lower", extent=(0, 1, 0, 1), vmin=low, vmax=high, cmap="viridis")
         ax.set(title=name, xlabel="x1")
@@ -162,7 +152,8 @@ def figure5(stored: Stored) -> Figure:
 def figure6(stored: Stored) -> Figure:
     """Real data: mean and sd of error and minutes, ours and printed."""
     sets, rows = _shown_sets(stored), PAPER["real_data"]["UJINDOORLOC"]["methods"]
-    figure, axes = plt.subplots(len(sets), 2, figsize=(8, 1.9 * len(sets)), constrained_layout=True, sharey=True)
+    shape = {"figsize": (8, 1.9 * len(sets)), "constrained_layout": True, "sharey": True, "squeeze": False}
+    figure, axes = plt.subplots(len(sets), 2, **shape)
     for row, (design, key) in zip(axes, sets.items(), strict=True):
         printed = PAPER["real_data"][key]["methods"] if key else dict.fromkeys(rows)
         draw_means(row[0], stored, ("real", design), printed, ("nmse", "mse"), f"MSE, {design}")
@@ -186,7 +177,7 @@ def draw_means(
             number = printed[name][keys[1]]
             ax.errorbar(number["mean"], place, xerr=number["sd"], fmt="o", color=SIGNAL, fillstyle="none", markersize=8)
     ax.set(title=title, ylim=(len(names) - 0.5, -0.5))
-    _logarithmic(ax)
+    logarithmic(ax)
     ax.set_yticks(range(len(names)), names)
     ax.grid(alpha=0.3, axis="x")
 
@@ -195,13 +186,13 @@ def figure_a3(stored: Stored) -> Figure:
     """Real data: median profile of inverse lengthscales for ours, SGP and SVGP."""
     methods = ("paper_256", "ssvgp", "sgp", "svgp")
     sets = _shown_sets(stored)
-    figure, axes = plt.subplots(len(sets), 4, figsize=(10, 1.9 * len(sets)), constrained_layout=True)
+    figure, axes = plt.subplots(len(sets), 4, figsize=(10, 1.9 * len(sets)), constrained_layout=True, squeeze=False)
     for row, design in zip(axes, sets, strict=True):
         for ax, method in zip(row, methods, strict=True):
             lines = stored.good("real", design, method)
             ax.set_title(f"{METHODS[method].label}, {design}", fontsize=7)
             if not lines:
-                _not_run(ax)
+                not_run(ax)
                 continue
             key = "score" if method in ("sgp", "svgp") else "inverse_lengthscale"
             middle = np.median([line["profiles"][key]["others"] for line in lines], axis=0)
@@ -210,65 +201,10 @@ def figure_a3(stored: Stored) -> Figure:
     return figure
 
 
-def league(stored: Stored) -> Figure:
-    """Accuracy against time: mean rank by nmse over all designs, and the geometric mean of seconds."""
-    figure, ax = plt.subplots(figsize=(7.2, 4.6), constrained_layout=True)
-    found = [one for one in standings(stored) if np.isfinite(one.seconds)]
-    if not found:
-        _not_run(ax)
-        return figure
-    for one in found:
-        ours = not METHODS[one.method].peer
-        ax.plot(one.seconds, one.mean_rank, "o", color=SIGNAL if ours else DARK)
-    ax.set(xlabel="seconds of fit and prediction, geometric mean", ylabel="mean rank by nmse (1 is best)")
-    _logarithmic(ax)
-    ax.invert_yaxis()
-    ax.margins(x=0.15)
-    ax.grid(alpha=0.3)
-    _name_points(ax, [(one.seconds, one.mean_rank, METHODS[one.method].label) for one in found])
-    return figure
-
-
-PLACES = [(5, 3, "left"), (5, -9, "left"), (-5, 3, "right"), (-5, -9, "right"), (0, 7, "center"), (0, -13, "center")]
-
-
-def _name_points(ax: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """A name beside each point, in the place where it meets the fewest points and names that are there before it."""
-    ax.figure.draw_without_rendering()  # limits are settled from here on
-    dots = [ax.transData.transform((x, y)) for x, y, _ in points]
-    taken: list[Bbox] = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in dots]
-    inside = ax.get_window_extent()
-    for x, y, name in points:
-        options = []
-        for at_x, at_y, side in PLACES:
-            text = ax.annotate(name, (x, y), (at_x, at_y), textcoords="offset points", fontsize=7, ha=side)
-            box = text.get_window_extent().padded(2.0)
-            beyond = not (inside.x0 <= box.x0 and box.x1 <= inside.x1)
-            options.append((box.count_overlaps(taken) + 10 * beyond, text, box))
-            text.set_visible(False)
-        _, text, box = min(options, key=lambda option: option[0])
-        text.set_visible(True)
-        taken.append(box)
-
-
-def _logarithmic(ax: Axes) -> None:
-    """A logarithmic axis with plain numbers on it."""
-    ax.set_xscale("log")
-    low, high = ax.get_xlim()
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0,) if high / low > 200 else (1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-
-
 def _shown_sets(stored: Stored) -> dict[str, str | None]:
-    """The real sets of the paper, and those others of which something is stored."""
+    """The real sets of which something is stored, or else those of the paper."""
     seen = {line["design"] for line in stored.lines.get("real", ())}
-    return {design: key for design, key in REAL.items() if key or design in seen}
-
-
-def _not_run(ax: Axes) -> None:
-    ax.text(0.5, 0.5, "not run", transform=ax.transAxes, ha="center", va="center", color="grey")
-    ax.set(xticks=[], yticks=[])
+    return {design: key for design, key in REAL.items() if (design in seen if seen else key)}
 
 
 FIGURES: dict[str, Callable[[Stored], Figure]] = {
@@ -282,6 +218,8 @@ FIGURES: dict[str, Callable[[Stored], Figure]] = {
     "figure_a1": figure_a1,
     "figure_a2": figure_a2,
     "figure_a3": figure_a3,
+    "accuracy": accuracy,
+    "training": training,
     "league": league,
 }
 
@@ -295,7 +233,7 @@ def save_all(stored: Stored, folder: Path = IMAGES) -> list[Path]:
             figure = draw(stored)
             paths.append(folder / f"{name}.png")
             # Without the version of the library the same results give the same file.
-            figure.savefig(paths[-1], dpi=90, metadata={"Software": None})
+            figure.savefig(paths[-1], dpi=DPI, metadata={"Software": None})
             plt.close(figure)
     return paths
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.methods import METHODS, READINGS
 from experiments.summaries import HIGH_IS_GOOD, Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
 from experiments.tables import Column, Pair, Row, Table, markdown
 from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
@@ -72,6 +73,11 @@ def _paper_rows(printed: Mapping[str, Any], *extra: tuple[str, str]) -> dict[str
     return {label: (ROWS[label], numbers) for label, numbers in printed.items()} | own
 
 
+def _readings(stored: Stored, at: tuple[str, str]) -> list[tuple[str, str]]:
+    """Rows for other readings of how the paper ran its rivals, where they were run."""
+    return [(f"{METHODS[name].label} (ours alone)", name) for name in READINGS if stored.good(*at, name)]
+
+
 def toy_tables(stored: Stored) -> list[Table]:
     """Tables 1 to 4."""
     printed, at = PAPER["toy"]["methods"], ("toy", "toy")
@@ -79,18 +85,21 @@ def toy_tables(stored: Stored) -> list[Table]:
     fourth = {label: numbers for label, numbers in printed.items() if label != "PMF+BBVI(10)"}
     extra = (
         (DEFAULT, "ssvgp"),
-        ("SSVGP+BMA at kappa 1 (ours alone)", "paper_n4_kappa1"),
-        ("SSVGP+BMA at kappa 1 in the noise (ours alone)", "paper_n4_noise"),
+        ("SSVGP+BMA with logs instead of s and σ (ours alone)", "paper_n4_log"),
+        ("SSVGP+BMA with κ as the text has it (ours alone)", "paper_n4_text"),
+        ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"),
+        *_readings(stored, at),
     )
-    more = (*extra, ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"))
     speed, columns1, columns3 = PAPER["speed_up"]["columns"], (MSE3, SECONDS), (MSE3, AVERAGE_PIP, SECONDS)
     columns4 = (MSE3, MCC, SECONDS)
-    averaged = compared(stored, at, _paper_rows(fourth, *more), columns4)
+    plain = compared(stored, at, _paper_rows(first), columns1)
+    quicker = compared(stored, at, _paper_rows(speed), columns3)
+    averaged = compared(stored, at, _paper_rows(fourth, *extra), columns4)
     return [
-        Table("table1", "Table 1: toy", columns1, compared(stored, at, _paper_rows(first), columns1), 10),
+        Table("table1", "Table 1", "Table 1: the toy", at, columns1, plain, 10),
         _by_v(stored),
-        Table("table3", "Table 3: speeding up", columns3, compared(stored, at, _paper_rows(speed), columns3), 10),
-        Table("table4", "Table 4: toy, averaging", columns4, averaged, 10),
+        Table("table3", "Table 3", "Table 3: speeding up", at, columns3, quicker, 10),
+        Table("table4", "Table 4", "Table 4: the toy, averaged over v", at, columns4, averaged, 10),
     ]
 
 
@@ -103,7 +112,8 @@ def _by_v(stored: Stored) -> Table:
         means = [sum(map(sum, part.values())) / sum(map(len, part.values())) for part in parts]
         pair = Pair(mean_of(np.array(means, dtype=float)), Printed(value))
         rows.append(Row(f"v = {v:.0e}".replace("+0", ""), "mf_by_v", (pair,)))
-    return Table("table2", "Table 2: average PIP by v", (AVERAGE_PIP,), tuple(rows), given["trials"])
+    title = "Table 2: average PIP by v"
+    return Table("table2", "Table 2", title, ("toy", "toy"), (AVERAGE_PIP,), tuple(rows), given["trials"])
 
 
 def experiment1_tables(stored: Stored) -> list[Table]:
@@ -116,22 +126,17 @@ def experiment1_tables(stored: Stored) -> list[Table]:
         ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"),
         ("GAM SS LASSO by GIC (ours alone)", "gam_ssl_gic"),
         ("MCMC (ours alone)", "mcmc"),
+        ("SSVGP(m=n/2) with y standardised (ours alone)", "paper_n2_standardised"),
+        *_readings(stored, at),
     )
     means = compared(stored, at, _paper_rows(printed["mean_sd"]["methods"], *extra), columns)
     savitsky = compared(stored, at, {"MCMC, single trial": ("mcmc", single), DEFAULT: ("ssvgp", {})}, columns)
     runtimes = compared(stored, at, _paper_rows(times, (DEFAULT, "ssvgp")), (SECONDS,))
     return [
-        Table("table5", "Table 5: experiment 1, run times", (SECONDS,), runtimes, 50),
+        Table("table5", "Table 5", "Table 5: experiment 1, run times", at, (SECONDS,), runtimes, 50),
+        Table("mean_sd", "B.2, means", "Appendix B.2: experiment 1, mean and sd", at, columns, means, 50),
         _percentiles(stored),
-        Table("mean_sd", "Appendix B.2: experiment 1, mean and sd", columns, means, 50),
-        Table(
-            "savitsky",
-            "Appendix B.2: the single trial of Savitsky et al.",
-            columns,
-            savitsky,
-            1,
-            _times_as_long(),
-        ),
+        Table("savitsky", "B.2, MCMC", "Appendix B.2: MCMC, one trial", at, columns, savitsky, 1, _times_as_long()),
     ]
 
 
@@ -155,14 +160,16 @@ def _times_as_long() -> str:
 def _percentiles(stored: Stored) -> Table:
     """Percentiles of experiment 1, counted from the good end, a row for each method and percentile."""
     columns, rows = (MSE4, MCC, SECONDS), []
-    names = _paper_rows(PAPER["experiment1"]["percentiles"]["methods"], (DEFAULT, "ssvgp"))
+    at = ("experiment1", "experiment1")
+    extra = _readings(stored, at)
+    names = _paper_rows(PAPER["experiment1"]["percentiles"]["methods"], (DEFAULT, "ssvgp"), *extra)
     for label, (method, printed) in names.items():
         for percent in (25, 50, 75):
             numbers = printed.get(f"p{percent}", {})
             pairs = tuple(
                 Pair(
                     percentile_of(
-                        stored.values("experiment1", "experiment1", method, column.score),
+                        stored.values(*at, method, column.score),
                         percent,
                         column.score in HIGH_IS_GOOD,
                     ),
@@ -171,7 +178,8 @@ def _percentiles(stored: Stored) -> Table:
                 for column in columns
             )
             rows.append(Row(f"{label}, {percent}%", method, pairs))
-    return Table("percentiles", "Appendix B.2: experiment 1, percentiles", columns, tuple(rows), 50)
+    title = "Appendix B.2: experiment 1, percentiles"
+    return Table("percentiles", "B.2, percentiles", title, at, columns, tuple(rows), 50)
 
 
 def intersection_table() -> Table:
@@ -180,13 +188,13 @@ def intersection_table() -> Table:
     prior, column = SpikeSlab(printed["v"], printed["c"]), Column("point", "θ", "point", 3)
     rows = []
     for pi in (0.001, 0.999):
-        value = intersection_at(prior, pi)
-        rows.append(Row(f"π = {pi}", "", (Pair(Measured(value, 0.0, 0.0, 1), Printed(printed[f"pi_{pi}"])),)))
-    title, note = "Section 4: points of intersection at v = 1e4, c = 1e-8", "By eq. 14; the printed values are swapped."
-    return Table("intersection", title, (column,), tuple(rows), 1, note)
+        value = Measured(intersection_at(prior, pi), 0.0, 0.0, 1, exact=True)
+        rows.append(Row(f"π = {pi}", "paper_n", (Pair(value, Printed(printed[f"pi_{pi}"])),)))
+    title = "Section 4: points of intersection at v = 1e4, c = 1e-8"
+    return Table("intersection", "Section 4", title, ("toy", "toy"), (column,), tuple(rows), 1)
 
 
-SHAPES = {"wide": ("n1e4_d1e4", "n = d = 10^4"), "tall": ("n1e6_d1e2", "n = 10^6, d = 100")}
+SHAPES = {"wide": ("n1e4_d1e4", "n = d = 10⁴"), "tall": ("n1e6_d1e2", "n = 10⁶, d = 100")}
 PARTS = (
     Column("train", "a-CAVI, minutes", "train_minutes", 1),
     Column("loopd", "leave-one-out, minutes", "loo_minutes", 1),
@@ -194,19 +202,21 @@ PARTS = (
 )
 
 
-SHORT = 3600.0  # seconds of training below which SGP and SVGP are far from their end on these tables
-
-
-def _budget_note(stored: Stored, experiment: str, design: str) -> str:
-    """What must be known of SGP and SVGP where they were given less time than they need."""
+def _training_note(stored: Stored, experiment: str, design: str) -> str:
+    """How far SGP and SVGP came where their budget ended before their training did."""
     lines = [one for method in ("sgp", "svgp") for one in stored.good(experiment, design, method)]
-    seconds = [one["settings"].get("max_seconds", SHORT) for one in lines]
-    if not seconds or min(seconds) >= SHORT:
-        return ""
-    return (
-        f"SGP and SVGP stopped after {min(seconds):g} s, far from the end of their training (see the settings and "
-        "budgets below): their rows show what that budget buys, not what the methods can do."
-    )
+    stopped = dict.fromkeys(f"{METHODS[one['method']].label} {cut}" for one in lines if (cut := cut_short(one)))
+    return f"{'; '.join(stopped)}." if stopped else ""
+
+
+def cut_short(line: Mapping[str, Any]) -> str:
+    """Where the training of a trial was stopped by its budget of seconds; empty where it came to its end."""
+    settings, notes = line["settings"], line["notes"]
+    for unit in ("epochs", "iterations"):
+        if unit in settings and unit in notes and notes[unit] < settings[unit] - 1e-9:
+            seconds = settings.get("max_seconds", 0.0)
+            return f"was stopped after {seconds:g} s, {notes[unit]:.3g} of {settings[unit]} {unit} done"
+    return ""
 
 
 def experiment2_tables(stored: Stored) -> list[Table]:
@@ -215,10 +225,11 @@ def experiment2_tables(stored: Stored) -> list[Table]:
     for design, (key, title) in SHAPES.items():
         at, printed, columns = ("experiment2", design), PAPER["experiment2"][key], (MSE3, MINUTES)
         rows = compared(stored, at, _paper_rows(printed["methods"], (DEFAULT, "ssvgp")), columns)
-        note = _budget_note(stored, *at)
-        tables.append(Table(f"experiment2_{design}", f"Appendix B.3: experiment 2, {title}", columns, rows, 3, note))
+        whole, by_part = f"Appendix B.3: experiment 2, {title}", f"Appendix B.3: run times by part, {title}"
+        note, place = _training_note(stored, *at), f"B.3, {title}"
+        tables.append(Table(f"experiment2_{design}", place, whole, at, columns, rows, 3, note))
         parts = compared(stored, at, _paper_rows(printed["runtime_min_by_part"]), PARTS)
-        tables.append(Table(f"parts_{design}", f"Appendix B.3: run times by part, {title}", PARTS, parts, 3))
+        tables.append(Table(f"parts_{design}", f"{place}, parts", by_part, at, PARTS, parts, 3))
     return tables
 
 
@@ -235,9 +246,10 @@ def real_tables(stored: Stored) -> list[Table]:
     tables, methods = [], PAPER["real_data"]["UJINDOORLOC"]["methods"]
     for design, key in REAL.items():
         printed = PAPER["real_data"][key]["methods"] if key else {label: {} for label in methods}
-        rows = compared(stored, ("real", design), _paper_rows(printed, (DEFAULT, "ssvgp")), REAL_COLUMNS)
-        title = f"Appendix B.4: {key or design + ' (not in the paper)'}"
-        tables.append(Table(f"real_{design}", title, REAL_COLUMNS, rows, 10, _budget_note(stored, "real", design)))
+        at = ("real", design)
+        rows = compared(stored, at, _paper_rows(printed, (DEFAULT, "ssvgp")), REAL_COLUMNS)
+        title, note = f"Appendix B.4: {key or design + ' (not in the paper)'}", _training_note(stored, *at)
+        tables.append(Table(f"real_{design}", f"B.4, {key or design}", title, at, REAL_COLUMNS, rows, 10, note))
     return tables
 
 
@@ -249,4 +261,4 @@ def all_tables(stored: Stored) -> list[Table]:
 
 
 if __name__ == "__main__":
-    print("\n\n".join(map(markdown, all_tables(load()))))
+    print("\n\n".join(f"### {table.title}\n\n{markdown(table)}" for table in all_tables(load())))

@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 
 from experiments import store
+from experiments.methods import METHODS
 from experiments.store import Line
 
 EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league")
 HIGH_IS_GOOD = frozenset({"mcc", "mcc_best", "coverage95"})
+LOW_IS_GOOD = frozenset({"nmse", "nlpd"})
 RESAMPLES = 400
+LEAST_TRIALS = 3  # fewer say nothing of their own spread
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,20 @@ def _number(line: Line, score: str) -> float:
     if score in MINUTES:
         value = _number(line, MINUTES[score])
         return value / 60.0
+    if score == "seconds":
+        return _quoted_seconds(line)
     value = line["scores"].get(score, line["notes"].get(score))
     return float("nan") if value is None else float(value)
+
+
+def _quoted_seconds(line: Line) -> float:
+    """CPU time of fit and prediction where it is stored, since it does not depend on what else ran; or else wall time.
+
+    A training that resumes counts its own time over all its processes, which CPU time of the last one does not.
+    """
+    scores = line["scores"]
+    resumed = line["method"] in METHODS and METHODS[line["method"]].resumes
+    return float(scores["seconds"] if resumed else scores.get("cpu_seconds", scores["seconds"]))
 
 
 MINUTES = {
@@ -85,12 +100,16 @@ MINUTES = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A statistic of ours with its spread over `count` trials, and the standard error of the statistic."""
+    """A statistic of ours with its spread over `count` trials, and the standard error of the statistic.
+
+    One that is `exact` comes from a formula, so that its error is zero, whatever the count.
+    """
 
     value: float
     sd: float
     error: float
     count: int
+    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,16 +143,26 @@ def percentile_of(values: np.ndarray, percent: float, high_is_good: bool) -> Mea
 def apart(ours: Measured, printed: Printed, trials: int, rounding: float) -> float:
     """How many standard errors ours lies above the printed number, half a unit of its last digit forgiven.
 
-    Where the paper prints no sd, its error is taken to be ours at its number of trials.
+    Where the paper prints no sd, its error is taken to be ours at its number of trials. Where ours has too few trials
+    to know its spread, that is taken to be the printed one; NaN where there is none either.
     """
-    own_sd = ours.error * np.sqrt(ours.count)
-    theirs = (own_sd if printed.sd is None else printed.sd) / np.sqrt(trials)
+    error = _error_of_gap(ours, printed, trials)
     gap = ours.value - printed.value
     gap = np.sign(gap) * max(abs(gap) - 0.5 * rounding, 0.0)
-    error = float(np.hypot(ours.error, theirs))
     if error < 1e-12:  # rounding
         return 0.0 if abs(gap) < 1e-12 else float(np.copysign(np.inf, gap))
     return float(gap / error)
+
+
+def _error_of_gap(ours: Measured, printed: Printed, trials: int) -> float:
+    """Standard error of the difference between ours and a number printed over so many trials."""
+    if ours.exact:
+        return 0.0
+    if ours.count < LEAST_TRIALS:
+        return float("nan") if printed.sd is None else printed.sd * float(np.sqrt(1.0 / ours.count + 1.0 / trials))
+    own_sd = ours.error * np.sqrt(ours.count)
+    theirs = (own_sd if printed.sd is None else printed.sd) / np.sqrt(trials)
+    return float(np.hypot(ours.error, theirs))
 
 
 def printed_of(value: Any) -> Printed | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.summaries import Measured, Printed, apart
+from experiments.summaries import Measured, Printed
 
 NOT_RUN, NOT_PRINTED = "not run", "–"
-LEAST_TRIALS = 3  # fewer say nothing of their own spread
+LONG = 12  # rows; a longer table is folded
 
 
 @dataclass(frozen=True)
@@ -46,37 +46,40 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the paper beside our numbers; `trials` are those behind the printed ones."""
+    """A table of the paper beside our numbers.
+
+    `place` is where the paper has it, `at` our experiment and design, `trials` are those behind the printed numbers.
+    """
 
     name: str
+    place: str
     title: str
+    at: tuple[str, str]
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     trials: int
     note: str = ""
 
 
-def far(table: Table, limit: float = 2.0) -> list[tuple[Row, Column, Pair, float]]:
-    """Numbers more than `limit` standard errors from print; run times are left out, since machines differ."""
-    found = []
-    for row in table.rows:
-        for column, pair in zip(table.columns, row.pairs, strict=True):
-            if pair.ours is None or pair.printed is None or column.timed or pair.ours.count < LEAST_TRIALS:
-                continue
-            errors = apart(pair.ours, pair.printed, table.trials, 10.0**-column.decimals)
-            if abs(errors) > limit:
-                found.append((row, column, pair, errors))
-    return found
-
-
 def markdown(table: Table) -> str:
-    """The table as Markdown, three columns for each score, and the trials behind ours."""
+    """The table as Markdown, three columns for each score, and the trials behind ours; folded where it is long."""
     heads = [f"{c.heading} {part}" for c in table.columns for part in ("ours", "printed", "difference")]
-    lines = [line(["", "trials", *heads]), line(["---"] * (2 + len(heads)))]
+    lines = []
     for row in table.rows:
         cells = [cell for pair, c in zip(row.pairs, table.columns, strict=True) for cell in cells_of(pair, c.decimals)]
-        lines.append(line([row.label, _trials(row), *cells]))
-    return "\n".join([f"### {table.title}", "", *lines, *(["", table.note] if table.note else [])])
+        lines.append([row.label, _trials(row), *cells])
+    shown = grid(["", "trials", *heads], lines)
+    return folded(f"{len(lines)} rows", shown) if len(lines) > LONG else shown
+
+
+def grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table."""
+    return "\n".join([line(head), line(["---"] * len(head)), *map(line, rows)])
+
+
+def folded(summary: str, content: str) -> str:
+    """Content behind a line of plain text that opens it, in the repository's pages as in the site."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"
 
 
 def _trials(row: Row) -> str:

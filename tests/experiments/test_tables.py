@@ -11,9 +11,17 @@ import numpy as np
 import pytest
 
 from experiments import experiment1, experiment2, methods, paper_tables, real, toy
-from experiments.paper_tables import PAPER, ROWS, all_tables, experiment1_tables, intersection_table, toy_tables
+from experiments.paper_tables import (
+    PAPER,
+    ROWS,
+    all_tables,
+    cut_short,
+    experiment1_tables,
+    intersection_table,
+    toy_tables,
+)
 from experiments.summaries import Measured, Printed, Stored, apart, best_threshold, mean_of, percentile_of
-from experiments.tables import far, markdown
+from experiments.tables import Column, Pair, Row, Table, folded, markdown
 
 Make = Callable[..., dict[str, Any]]
 
@@ -40,7 +48,7 @@ def test_percentiles_count_from_the_good_end(stored_line: Make) -> None:
     lines = [
         stored_line("experiment1", "experiment1", "lasso", i, nmse=0.1 * i, mcc=0.1 * i, seconds=1.0) for i in range(5)
     ]
-    table = experiment1_tables(Stored({"experiment1": lines}))[1]
+    table = next(one for one in experiment1_tables(Stored({"experiment1": lines})) if one.name == "percentiles")
     rows = {row.label: row for row in table.rows}
     worse = rows["LASSO, 75%"].pairs
     assert (worse[0].ours.value, worse[1].ours.value) == pytest.approx((0.3, 0.1))
@@ -90,12 +98,49 @@ def test_distance_from_print_in_standard_errors_by_hand() -> None:
     assert apart(exact, Printed(1.0), 4, 0.01) == 0.0 and apart(exact, Printed(0.9), 4, 0.01) == np.inf
 
 
-def test_only_what_is_far_and_not_a_time_is_reported(stored_line: Make) -> None:
-    lines = [stored_line("toy", "toy", "mf", i, nmse=0.5 + 0.001 * i, seconds=1e4) for i in range(3)]
-    lines += [stored_line("toy", "toy", "mlii", i, nmse=0.096 + 0.001 * i) for i in range(3)]
-    lines += [stored_line("toy", "toy", "pmf_bbvi_10", i, nmse=9.0) for i in range(2)]  # too few to judge
-    found = far(toy_tables(Stored({"toy": lines}))[0])
-    assert [(row.label, column.heading) for row, column, _, _ in found] == [("SSVGP+MFG", "MSE")]
+def test_the_spread_of_one_trial_is_taken_to_be_the_printed_one() -> None:
+    once = Measured(0.30, sd=0.0, error=0.0, count=1)
+    assert apart(once, Printed(0.20, 0.06), trials=3, rounding=0.0) == pytest.approx(0.1 / (0.06 * np.sqrt(1 + 1 / 3)))
+    assert np.isnan(apart(once, Printed(0.20), trials=3, rounding=0.0))
+    assert apart(Measured(0.3, 0.0, 0.0, 1, exact=True), Printed(0.2), 1, 0.0) == np.inf
+
+
+def test_seconds_are_cpu_time_where_it_is_stored_but_for_trainings_that_resume(stored_line: Make) -> None:
+    lines = [stored_line("toy", "toy", "mf", 0, seconds=9.0, cpu_seconds=4.0)]
+    lines += [stored_line("toy", "toy", "mf", 1, seconds=6.0), stored_line("toy", "toy", "svgp", 0, cpu_seconds=0.1)]
+    stored = Stored({"toy": lines})
+    assert stored.values("toy", "toy", "mf", "seconds").tolist() == [4.0, 6.0]
+    assert stored.values("toy", "toy", "mf", "minutes").tolist() == pytest.approx([4.0 / 60.0, 0.1])
+    assert stored.values("toy", "toy", "svgp", "seconds").tolist() == [1.0]  # its last process alone took 0.1
+
+
+def test_only_long_tables_are_folded() -> None:
+    row = Row("LASSO", "lasso", (Pair(None, Printed(0.5)),))
+    column = Column("mse", "MSE", "nmse", 2)
+    short, long = (Table("t", "T", "t", ("toy", "toy"), (column,), (row,) * count, 1) for count in (12, 13))
+    assert "<details>" not in markdown(short)
+    assert markdown(long).startswith("<details>\n<summary>13 rows</summary>\n\n|")
+    # An empty line on both sides: what lies between is read as Markdown, in the repository as in the site.
+    assert folded("a", "| b |") == "<details>\n<summary>a</summary>\n\n| b |\n\n</details>"
+
+
+def test_readings_of_how_rivals_were_run_are_rows_where_they_were_run(stored_line: Make) -> None:
+    name = next(iter(methods.READINGS))
+    lines = [stored_line("experiment1", "experiment1", name, 0, mcc=0.5)]
+    label = f"{methods.METHODS[name].label} (ours alone)"
+    for stored, count in ((Stored({"experiment1": lines}), 1), (Stored({}), 0)):
+        tables = {table.name: [row.label for row in table.rows] for table in experiment1_tables(stored)}
+        assert tables["mean_sd"].count(label) == count and tables["percentiles"].count(f"{label}, 50%") == count
+
+
+def test_a_training_that_its_budget_stopped_is_told_from_one_that_ended(stored_line: Make) -> None:
+    line = stored_line("experiment2", "tall", "svgp", 0)
+    line |= {"settings": {"epochs": 25, "max_seconds": 9000.0}, "notes": {"epochs": 25.0}}
+    assert cut_short(line) == "" == cut_short(stored_line("toy", "toy", "mf", 0))
+    line["notes"] = {"epochs": 3.5}
+    assert cut_short(line) == "was stopped after 9000 s, 3.5 of 25 epochs done"
+    note = next(t.note for t in all_tables(Stored({"experiment2": [line]})) if t.name == "experiment2_tall")
+    assert note == "SVGP(1024) was stopped after 9000 s, 3.5 of 25 epochs done."
 
 
 def test_the_points_of_intersection_are_those_of_equation_14() -> None:
