@@ -1,0 +1,1 @@
+"""Golden numbers: what whole fits gave, for code that moves and must not change a digit."""
