@@ -18,10 +18,11 @@ import numpy as np
 from benchmarks.runner import RESULTS, Case, main
 from benchmarks.scores import mcc, nmse
 from experiments.designs import toy
-from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.gp.predict import predict_member
-from ssvgp.paper import paper_ensemble
-from ssvgp.records import Ensemble, PaperSettings, Train
+from ssvgp.method.paper.ensemble import paper_ensemble
+from ssvgp.records import Ensemble, Train
+from ssvgp.settings import PaperSettings
 
 SEEDS = range(10)
 ONE_V = PaperSettings(v=(1e4,), thin=None)

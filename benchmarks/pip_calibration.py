@@ -20,7 +20,7 @@ from benchmarks.runner import RESULTS, Case, main
 from benchmarks.scores import ece
 from benchmarks.selection import seeds
 from ssvgp import Prior, SSVGPRegressor
-from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.kernels.families import squared_exponential
 
 N, D = 80, 12
 PRIOR = Prior(a=1.0, b=5.0, log_scale=(-0.7, 0.5), log_noise=(-0.7, 0.5))

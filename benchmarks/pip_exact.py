@@ -18,10 +18,10 @@ from scipy.special import logsumexp
 from benchmarks.runner import Case, main
 from benchmarks.selection import seeds
 from ssvgp import SSVGPRegressor
-from ssvgp.gp.compose import kernel_named
-from ssvgp.records import Prior
-from ssvgp.weigh.evidence import Block, Problem, log_joint_value, log_model_prior
-from ssvgp.weigh.priors import Candidate
+from ssvgp.evidence.laplace import Block, Problem, log_joint_value, log_model_prior
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.model.priors import Candidate
+from ssvgp.settings import Prior
 
 FREEDOM = 5.0
 

@@ -18,7 +18,7 @@ from experiments.own_figures import accuracy, league, training
 from experiments.paper_tables import PAPER, REAL, ROWS, SHAPES
 from experiments.scoring import surface
 from experiments.summaries import HIGH_IS_GOOD, Stored, load
-from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
+from ssvgp.method.paper.spike_slab import SpikeSlab, intersection_at
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images" / "results"
 C = PAPER["intersection_point"]["c"]

@@ -17,7 +17,7 @@ from experiments.problems import Problem
 from experiments.scoring import Answer, normal_answer
 from ssvgp import SSVGPRegressor, peers
 from ssvgp.peers.thresholds import threshold_sweep
-from ssvgp.records import PaperSettings
+from ssvgp.settings import PaperSettings
 
 EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
 SAMPLER_ROWS = 500  # likewise for those that factor it many thousand times

@@ -15,7 +15,7 @@ import numpy as np
 from experiments.methods import METHODS, READINGS
 from experiments.summaries import HIGH_IS_GOOD, Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
 from experiments.tables import Column, Pair, Row, Table, markdown
-from ssvgp.propose.spike_slab import SpikeSlab, intersection_at
+from ssvgp.method.paper.spike_slab import SpikeSlab, intersection_at
 
 PAPER: dict[str, Any] = json.loads((Path(__file__).parent / "paper.json").read_text())
 SPEED = Path(__file__).parents[1] / "benchmarks" / "results" / "mcmc_speed.jsonl"

@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import halfnorm, norm
 
-from ssvgp.records import Member, Prior, Train
+from ssvgp.records import Member, Train
+from ssvgp.settings import Prior
 
 
 def squared_exponential(left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ssvgp import AutoSettings, PaperSettings, SSVGPRegressor
-from ssvgp.demo import read_table
-from ssvgp.show.report import report
+from ssvgp.cli.demo import read_table
+from ssvgp.report.report import report
 
 SHORT = PaperSettings(rounds=1, first_steps=20, steps=20, v=(1e3, 1e4))
 LIGHT = AutoSettings(dense=SHORT, dense_sizes=(4,), dense_starts=1, draws=8, components=8)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ssvgp import AutoSettings, DataWarning, PaperSettings, Prior, SSVGPRegressor, squared_exponential
-from ssvgp.weigh import loo
+from ssvgp.evidence import loo
 
 SHORT = PaperSettings(rounds=1, first_steps=20, steps=20, v=(1e3, 1e4))
 LIGHT = AutoSettings(dense=SHORT, dense_sizes=(4,), dense_starts=1, draws=8, components=8)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
-ONES_OWN = ("ssvgp.show", "ssvgp.cli", "ssvgp.tables", "ssvgp.demo")
+ONES_OWN = ("ssvgp.report", "ssvgp.cli", "ssvgp.tables", "ssvgp.plots")
 SCIKIT_LEARN = "import sklearn.base, sklearn.feature_selection, sklearn.utils.validation"
 
 # CPU time of one process: first what scikit-learn needs to define an estimator, then what ssvgp adds

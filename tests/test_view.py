@@ -9,7 +9,7 @@ from ssvgp import SSVGPRegressor
 from ssvgp import estimator as module
 from ssvgp.data.inputs import inputs_of
 from ssvgp.data.view import Columns, kept_rows
-from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.records import Member, Parameters, Train
 
 

@@ -14,17 +14,17 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ssvgp import effects
-from ssvgp.checks import AT_ONCE, Check, check_of, sampled_check
 from ssvgp.data.inputs import Inputs
 from ssvgp.data.target import Target
-from ssvgp.effects import Effect, Interaction
+from ssvgp.evidence import loo
+from ssvgp.evidence.loo import LeaveOneOut
+from ssvgp.explain import effects
+from ssvgp.explain.calibration import AT_ONCE, Check, check_of, sampled_check
+from ssvgp.explain.effects import Effect, Interaction
+from ssvgp.explain.sobol import Shares, shares
 from ssvgp.gp import mixture
 from ssvgp.records import Ensemble, Prediction, Train
-from ssvgp.shares import Shares, shares
-from ssvgp.weigh import loo
-from ssvgp.weigh.loo import LeaveOneOut
-from ssvgp.workers import one_blas_thread
+from ssvgp.run.workers import one_blas_thread
 
 
 class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
@@ -81,14 +81,14 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
         return self._kept_results[key]
 
     def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
-        """What one input does, alone, with a band: see `ssvgp.effects`. `feature` is a name or a number."""
+        """What one input does, alone, with a band: see `ssvgp.explain.effects`. `feature` is a name or a number."""
         with one_blas_thread():
             return effects.effect(self._fitted(), feature, grid, level)
 
     def interaction(
         self, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
     ) -> Interaction:
-        """What two inputs do together beyond what each does alone, with a band: see `ssvgp.effects`."""
+        """What two inputs do together beyond what each does alone, with a band: see `ssvgp.explain.effects`."""
         with one_blas_thread():
             return effects.interaction(self._fitted(), a, b, grids, level)
 
@@ -109,14 +109,14 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
         return density + self._target.log_slope(self._target.restore(self.train_.y))
 
     def summary(self) -> Any:
-        """The answer as a pandas DataFrame, a row for each input: see `ssvgp.show.table.records`."""
-        from ssvgp.show.table import frame
+        """The answer as a pandas DataFrame, a row for each input: see `ssvgp.report.table.records`."""
+        from ssvgp.report.table import frame
 
         return frame(self)
 
     def to_arviz(self) -> Any:
-        """Leave-one-out densities for az.loo and az.compare: see `ssvgp.show.arviz`."""
-        from ssvgp.show.arviz import to_arviz
+        """Leave-one-out densities for az.loo and az.compare: see `ssvgp.report.arviz`."""
+        from ssvgp.report.arviz import to_arviz
 
         return to_arviz(self)
 
@@ -128,7 +128,7 @@ class Answers(RegressorMixin, SelectorMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         """What a notebook shows: the selection, or before a fit scikit-learn's diagram."""
-        from ssvgp.show.html import html
+        from ssvgp.report.html import html
 
         return html(self) if hasattr(self, "ensemble_") else super()._repr_html_inner()
 

@@ -12,23 +12,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ssvgp.answers import Answers
-from ssvgp.bending import curve_by_evidence
 from ssvgp.data.curves import Curve
 from ssvgp.data.inputs import Inputs, inputs_of, warn_of_columns
 from ssvgp.data.memory import bytes_of, threads, warn_of_memory
-from ssvgp.data.relatives import relatives_of
 from ssvgp.data.table import LARGE, new_rows, training_table
 from ssvgp.data.target import Restored, target_of
 from ssvgp.data.view import kept_rows
-from ssvgp.ensemble import auto_ensemble, nothing_to_select
-from ssvgp.family import kernels_of, with_rough
+from ssvgp.explain.correlated import relatives_of
 from ssvgp.gp import mixture
 from ssvgp.gp.batches import Work
-from ssvgp.gp.kernels import Kernel
+from ssvgp.gp.kernels.families import Kernel
 from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
-from ssvgp.paper import paper_ensemble
-from ssvgp.records import LARGE_ROWS, AutoSettings, Ensemble, Layout, PaperSettings, Prediction, Prior, Train
-from ssvgp.workers import one_blas_thread
+from ssvgp.method.auto import auto_ensemble, nothing_to_select
+from ssvgp.method.kernel_family import kernels_of, with_rough
+from ssvgp.method.paper.ensemble import paper_ensemble
+from ssvgp.method.target_curve import curve_by_evidence
+from ssvgp.records import Ensemble, Layout, Prediction, Train
+from ssvgp.run.workers import one_blas_thread
+from ssvgp.settings import LARGE_ROWS, AutoSettings, PaperSettings, Prior
 
 CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
 STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all

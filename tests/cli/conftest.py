@@ -17,4 +17,4 @@ def report_stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     def write_report(model: SSVGPRegressor, path: Path, target: str, notes: Sequence[str]) -> None:
         Path(path).write_text(" ".join(model.get_feature_names_out()))
 
-    monkeypatch.setattr("ssvgp.show.report.write_report", write_report)
+    monkeypatch.setattr("ssvgp.report.report.write_report", write_report)

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ssvgp import SSVGPRegressor, demo, store
-from ssvgp.cli import answer, fitting, predicting
+from ssvgp import SSVGPRegressor, store
+from ssvgp.cli import answer, demo, fitting, predicting
 from ssvgp.cli.main import cli
 from ssvgp.cli.progress import Progress
-from ssvgp.show.table import records
+from ssvgp.report.table import records
 
 
 def run(*arguments: object) -> Result:

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from ssvgp import PaperSettings, SSVGPRegressor
+from ssvgp.cli.demo import read_table
 from ssvgp.cli.progress import Progress, duration
 from ssvgp.cli.voice import Voice
-from ssvgp.demo import read_table
 
 NAMES = [f"input {j}" for j in range(9)]
 

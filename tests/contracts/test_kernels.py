@@ -11,10 +11,10 @@ import pytest
 from reference import central_difference
 from reference import squared_exponential as slow_squared_exponential
 
-from ssvgp.gp import autodiff
-from ssvgp.gp.autodiff import autodiff_kernel
-from ssvgp.gp.compose import KERNELS, Product, Sum, kernel_named
-from ssvgp.gp.kernels import (
+from ssvgp.gp.kernels import autodiff
+from ssvgp.gp.kernels.autodiff import autodiff_kernel
+from ssvgp.gp.kernels.compose import KERNELS, Product, Sum, kernel_named
+from ssvgp.gp.kernels.families import (
     Kernel,
     Periodic,
     Polynomial,

@@ -31,9 +31,9 @@ from ssvgp import (
     matern,
     rational_quadratic,
 )
-from ssvgp.gp.autodiff import AutodiffKernel
-from ssvgp.gp.compose import KERNELS
-from ssvgp.gp.kernels import Kernel, Stationary
+from ssvgp.gp.kernels.autodiff import AutodiffKernel
+from ssvgp.gp.kernels.compose import KERNELS
+from ssvgp.gp.kernels.families import Kernel, Stationary
 from ssvgp.store import container
 from ssvgp.store.container import Content
 from ssvgp.store.kernels import expression_of, kernel_of

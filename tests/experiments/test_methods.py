@@ -11,7 +11,7 @@ import pytest
 from experiments import designs, experiment1, experiment2, league, methods, real, toy
 from experiments.problems import drawn
 from ssvgp import peers
-from ssvgp.records import PaperSettings
+from ssvgp.settings import PaperSettings
 
 EXPERIMENTS = [one.EXPERIMENT for one in (toy, experiment1, experiment2, real, league)]
 

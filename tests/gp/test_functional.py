@@ -7,8 +7,8 @@ import pytest
 
 from ssvgp.gp import functional
 from ssvgp.gp.background import evened_axes
-from ssvgp.gp.compose import kernel_named
 from ssvgp.gp.functional import Blocks, averages, averages_truncated, latent_means, latent_means_truncated
+from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.predict import joint_posterior, posterior, predict_posterior
 from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
 

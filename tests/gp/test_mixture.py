@@ -8,7 +8,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from ssvgp.gp import mixture
-from ssvgp.gp.compose import kernel_named
+from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.mixture import distribution, log_density, mixture_covariance, quantiles, sample
 from ssvgp.gp.predict import predict
 from ssvgp.records import Ensemble, Member, Parameters, Prediction, Train

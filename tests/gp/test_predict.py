@@ -12,9 +12,9 @@ import reference
 from ssvgp.gp import batches as module
 from ssvgp.gp import local
 from ssvgp.gp.background import metric
-from ssvgp.gp.compose import KERNELS, kernel_named
 from ssvgp.gp.condense import condense
-from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.kernels.compose import KERNELS, kernel_named
+from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.gp.neighbours import close_together, nearest
 from ssvgp.gp.predict import (
     joint_posterior,

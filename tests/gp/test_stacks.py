@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ssvgp.gp.background import KINDS, gram, gram_diagonal, metric
-from ssvgp.gp.compose import kernel_named
-from ssvgp.gp.kernels import upper_at_each, with_groups
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.gp.kernels.families import upper_at_each, with_groups
 from ssvgp.records import Layout
 
 NAMES = ["se", "matern12", "matern32", "matern52", "cauchy", "rq", "linear", "periodic", "se+linear", "se*matern32"]

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import matthews_corrcoef
 
 from ssvgp import peers
-from ssvgp.gp.kernels import squared_exponential
-from ssvgp.gp.likelihood import gradient
+from ssvgp.gp.kernels.families import squared_exponential
+from ssvgp.gp.marginal import gradient
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.thresholds import THRESHOLDS, threshold_sweep
 from ssvgp.records import Parameters

@@ -13,7 +13,11 @@ from scipy.stats import halfnorm, norm
 
 from benchmarks.pip_exact import exact_pips, weak_data
 from ssvgp import peers
-from ssvgp.gp.compose import kernel_named
+from ssvgp.evidence import laplace as evidence
+from ssvgp.evidence.laplace import Block, Problem
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.model import priors
+from ssvgp.model.priors import Candidate
 from ssvgp.peers import mcmc_moves as moves
 from ssvgp.peers.mcmc_chain import Schedule, run_chain, start
 from ssvgp.peers.mcmc_diagnostics import effective_size
@@ -26,10 +30,7 @@ from ssvgp.peers.mcmc_target import (
     log_slab,
     state_at,
 )
-from ssvgp.records import Prior
-from ssvgp.weigh import evidence, priors
-from ssvgp.weigh.evidence import Block, Problem
-from ssvgp.weigh.priors import Candidate
+from ssvgp.settings import Prior
 
 pytestmark = pytest.mark.peers
 

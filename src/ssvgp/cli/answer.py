@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.estimator import SSVGPRegressor
-from ssvgp.show.table import lengthscales, names_of, records, stand_ins
+from ssvgp.report.table import lengthscales, names_of, records, stand_ins
 
 LINES = 12  # inputs that are listed for a person where not more are selected
 WIDEST = 40  # characters of a name
@@ -32,7 +32,7 @@ def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
 
 
 def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
-    """The records of `show.table.records`, without shares for a large table, where these take a while."""
+    """The records of `report.table.records`, without shares for a large table, where these take a while."""
     if model.train_.n <= AT_ONCE:
         return records(model)
     names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)

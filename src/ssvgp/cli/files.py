@@ -61,7 +61,7 @@ def _recipe(record: Any, path: Path) -> Recipe:
 
 def report_writer() -> Callable[[SSVGPRegressor, Path, str, Sequence[str]], object]:
     """What writes the report of a model as one HTML page; asked for before a fit, so that it is not missed after."""
-    from ssvgp.show import report, style  # here, since other commands do without what they load
+    from ssvgp.report import report, style  # here, since other commands do without what they load
 
     try:
         style.library()

@@ -17,9 +17,9 @@ import click
 
 from ssvgp import __version__, kernel_named
 from ssvgp.cli import answer, fitting, predicting
+from ssvgp.cli.demo import DECISIVE, TARGET
 from ssvgp.cli.files import SUFFIX, check_output, load, report_writer
 from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Voice, plain
-from ssvgp.demo import DECISIVE, TARGET
 from ssvgp.tables.columns import MissingLibrary, TableError, suggestion
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.prepare import CATEGORIES, Choice
@@ -230,7 +230,7 @@ def demo_command(with_report: bool, quiet: bool, as_json: bool) -> None:
             voice.note(str(error))
         report = None
     check_output(name)
-    name.write_bytes((files("ssvgp") / "demo_table.csv").read_bytes())
+    name.write_bytes((files("ssvgp.cli") / "demo_table.csv").read_bytes())
     voice.step(f"120 runs of a reactor; its yield depends on {', '.join(DECISIVE)}, and on none of 56 more sensors")
     options = {"random_state": 0}
     _end(fitting.fit(fitting.FitOrder(name, Choice(TARGET), name.with_suffix(SUFFIX), report, options=options), voice))

@@ -19,11 +19,11 @@ from ssvgp.cli.files import check_output, load
 from ssvgp.cli.voice import Voice
 from ssvgp.estimator import SSVGPRegressor
 from ssvgp.gp import mixture
+from ssvgp.run.workers import one_blas_thread
 from ssvgp.tables.columns import TableError, choose
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.recipe import Column, Recipe
 from ssvgp.tables.source import Table, open_table
-from ssvgp.workers import one_blas_thread
 
 COLUMNS = ("mean", "std", "lower", "upper")
 DIGITS = 10

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ssvgp.workers import Workers
+from ssvgp.run.workers import Workers
 
 BATCH_BYTES = 2**26  # of one batch
 SORTED = 2**24

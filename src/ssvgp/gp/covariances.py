@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ssvgp.gp.background import gram, gram_diagonal
-from ssvgp.gp.likelihood import covariance
+from ssvgp.gp.marginal import covariance
 from ssvgp.records import Member
 
 FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.gp.kernels import squared_exponential
+from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.gp.predict import predict
 from ssvgp.peers.contract import Peer, Relevance
 from ssvgp.peers.mcmc_chain import Draws, Schedule, run_chain, start
 from ssvgp.peers.mcmc_diagnostics import effective_size, largest_disagreement, split_rhat
 from ssvgp.peers.mcmc_moves import KINDS
 from ssvgp.peers.mcmc_target import Target
-from ssvgp.records import Ensemble, Member, Parameters, Prior, Train
+from ssvgp.records import Ensemble, Member, Parameters, Train
+from ssvgp.settings import Prior
 
 START_SIZE = 5  # inputs that every chain but the first begins with
 

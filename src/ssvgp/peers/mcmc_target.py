@@ -1,7 +1,7 @@
 """The posterior that the chains of `mcmc` walk on: sets of inputs with a Dirac spike, and the parameters of each.
 
 The covariance of y is scale exp(-1/2 sum_j theta_j^2 (x_j - x_j')^2) + mean + noise I, and the priors are those of
-`weigh.evidence`, so that inclusion frequencies and our probabilities are estimates of the same numbers. The empty set
+`evidence.laplace`, so that inclusion frequencies and our probabilities are estimates of the same numbers. The empty set
 has no sparse part; its log scale is kept all the same, with nothing but its prior to say where it lies.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import betaln
 
 from ssvgp.gp.linalg import NotPositiveDefiniteError, factor
-from ssvgp.propose.screen import shapes
-from ssvgp.records import Prior
+from ssvgp.search.screen import shapes
+from ssvgp.settings import Prior
 
 LOG_2PI = math.log(2.0 * math.pi)
 HALF_LOG_2_OVER_PI = 0.5 * math.log(2.0 / math.pi)
@@ -170,7 +170,7 @@ def at_kernel(
 def input_scores(state: State, target: Target) -> np.ndarray:
     """How promising each excluded input (d,) is at this state: its share of all scores; included ones have 0.
 
-    The score of an input is the square of sum_b (phi_b' alpha)^2 over its three shapes (see `propose.screen`): what
+    The score of an input is the square of sum_b (phi_b' alpha)^2 over its three shapes (see `search.screen`): what
     the residual of the state holds of it. Being a function of the state alone, it may steer proposals. Cost 3 n d.
     """
     if state.scores is None:

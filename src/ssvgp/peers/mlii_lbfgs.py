@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from ssvgp.gp.kernels import squared_exponential
-from ssvgp.gp.likelihood import gradient
+from ssvgp.gp.kernels.families import squared_exponential
+from ssvgp.gp.marginal import gradient
 from ssvgp.gp.predict import posterior, predict_posterior
 from ssvgp.peers.budget import Clock, some_rows
 from ssvgp.peers.contract import Peer, Relevance

@@ -14,9 +14,9 @@ import time
 import numpy as np
 
 from ssvgp.gp.predict import predict
+from ssvgp.method.paper.descent import AdamRates, adam_start, adam_step
 from ssvgp.peers.contract import Peer, Relevance
 from ssvgp.peers.pmf_bound import KERNEL, SlabPrior, draw, estimate, initial, process_at, read
-from ssvgp.propose.descent import AdamRates, adam_start, adam_step
 from ssvgp.records import Ensemble, Member, Train
 
 LAST = 50  # steps whose bounds are averaged for the notes

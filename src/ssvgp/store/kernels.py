@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ssvgp.gp.compose import Product, Sum
-from ssvgp.gp.kernels import (
+from ssvgp.gp.kernels.compose import Product, Sum
+from ssvgp.gp.kernels.families import (
     CauchyProfile,
     Kernel,
     Matern12Profile,

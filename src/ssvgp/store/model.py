@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp.data.curves import BoxCox, Curve, Straight, YeoJohnson
 from ssvgp.data.inputs import Inputs
-from ssvgp.data.relatives import Relative
 from ssvgp.data.target import Target
 from ssvgp.data.view import Columns, needs_whole_table
 from ssvgp.estimator import SSVGPRegressor
+from ssvgp.explain.correlated import Relative
 from ssvgp.gp.background import KINDS
 from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
 from ssvgp.store.container import Content, StoreError, read, write

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.gp.kernels import Kernel
-from ssvgp.records import AutoSettings, PaperSettings, Prior, SearchSettings
+from ssvgp.gp.kernels.families import Kernel
+from ssvgp.settings import AutoSettings, PaperSettings, Prior, SearchSettings
 from ssvgp.store.container import StoreError
 from ssvgp.store.kernels import expression_of, kernel_of
 

@@ -1,0 +1,1 @@
+"""What a set of inputs is worth: evidence by Laplace and by draws, unvisited sets, leave-one-out, races."""

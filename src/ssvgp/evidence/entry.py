@@ -1,0 +1,31 @@
+"""One set in the running, on its way from the search to the mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.evidence.importance import Refined
+from ssvgp.evidence.laplace import Fit, Problem
+from ssvgp.model.priors import Candidate, unpack
+from ssvgp.records import Member, Train
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One set in the running: its problem, fit, importance draws if any, and log evidence."""
+
+    problem: Problem
+    fit: Fit
+    refined: Refined | None
+    log_evidence: float
+
+
+def member_at(entry: Entry, z: np.ndarray, train: Train) -> Member:
+    """The member of a set at parameters z (q,)."""
+    candidate: Candidate = entry.fit.candidate
+    parameters = unpack(z, candidate, entry.problem.prior)
+    active = np.array(candidate.active, dtype=np.intp)
+    layout = train.layout if candidate.background else None
+    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), layout)

@@ -1,0 +1,239 @@
+"""What a set of inputs is worth: log p(y | S) p(S), by Laplace in the logs of all parameters.
+
+theta has a half-normal slab with a common scale that is averaged over, so adding an input costs nats that the
+likelihood must repay; sets have a Beta-Binomial prior, which corrects for the number of inputs looked at. All is
+done in z = (log theta, log scale, log noise, log background). In log theta the posterior has an inner mode even where
+the likelihood is highest at theta = 0: there ordinary Laplace in theta fails, and Laplace in log theta is wrong by the
+constant factor exp(-1/2) sqrt(2) = 0.86, which `refine` then removes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ssvgp.evidence.ascent import Summit, climb
+from ssvgp.gp.kernels.families import Kernel, upper_at_each
+from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
+from ssvgp.gp.marginal import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
+from ssvgp.model.priors import Candidate, log_prior, log_priors, log_set_prior, unpack, unpack_all
+from ssvgp.records import Parameters
+from ssvgp.run.workers import SERIAL, Workers
+from ssvgp.settings import Prior
+
+FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that are modelled jointly: X (m, d), y (m,), and the background matrices (m, m) that may be asked for."""
+
+    X: np.ndarray
+    y: np.ndarray
+    grams: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The data in blocks that are independent given the parameters (one block: exact), the kernel and the prior.
+
+    `workers` are the threads over which blocks, probes, fits and draws are spread.
+    """
+
+    blocks: tuple[Block, ...]
+    kernel: Kernel
+    prior: Prior
+    workers: Workers = field(default=SERIAL, repr=False, compare=False)
+
+    @property
+    def d(self) -> int:
+        return self.blocks[0].X.shape[1]
+
+    @property
+    def n(self) -> int:
+        return sum(block.y.shape[0] for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A candidate at its posterior mode with its log evidence, prior over sets included.
+
+    `root` has root root' = posterior covariance of z in the Laplace approximation, `log_volume` is log |root|.
+    `exact_curvature` says whether they came from the Hessian or from what the ascent picked up on its way.
+    """
+
+    candidate: Candidate
+    summit: Summit
+    root: np.ndarray
+    log_evidence: float
+    log_volume: float
+    exact_curvature: bool
+    evaluations: int
+
+
+def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
+    if not candidate.size and not candidate.background:
+        return _constant_and_noise(problem)
+    active = list(candidate.active)
+    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(candidate.background)) for b in problem.blocks]
+    size = candidate.size
+
+    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, total = log_prior(z, candidate, problem.prior)
+        parameters = unpack(z, candidate, problem.prior)
+        try:
+            each = [(problem.kernel, rows, y, parameters, gram) for rows, y, gram in parts]
+            for at in problem.workers.map(gradient, each):
+                value += at.value
+                total[:size] += at.theta * parameters.theta
+                if size:
+                    total[size] += at.log_scale
+                total[size + 1 if size else 0] += at.log_noise
+                if candidate.background:
+                    total[-1] += at.log_background
+        except NotPositiveDefiniteError:
+            return -np.inf, total
+        return value, total
+
+    return objective
+
+
+def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+    """`log_joint` of the empty set: y = constant + noise, with Kt = mean 11' + noise I in closed form."""
+    empty, mean = Candidate(()), problem.prior.mean
+    sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
+
+    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = log_prior(z, empty, problem.prior)
+        noise = unpack(z, empty, problem.prior).noise
+        for n, along, square in sums:  # y'y has the part along the constant, with variance `wide`, and the rest
+            wide, rest = noise + n * mean, square - along
+            determinant = (n - 1) * math.log(noise) + math.log(wide)
+            value -= 0.5 * (rest / noise + along / wide + determinant + n * LOG_2PI)
+            slope[0] += 0.5 * (rest / noise + noise * along / wide**2 - (n - 1) - noise / wide)
+        return value, slope
+
+    return objective
+
+
+def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> float:
+    """log p(y, z | S) alone, a third of the cost of its gradient."""
+    parameters = unpack(z, candidate, problem.prior)
+    value = log_prior(z, candidate, problem.prior)[0]
+    active, kind = list(candidate.active), candidate.background
+    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind)) for b in problem.blocks]
+    try:
+        return value + sum(problem.workers.map(log_likelihood, each))
+    except NotPositiveDefiniteError:
+        return -np.inf
+
+
+def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
+    """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
+    each = unpack_all(z, candidate, problem.prior)
+    total = log_priors(z, candidate, problem.prior)
+    active, tasks = list(candidate.active), []
+    for block in problem.blocks:
+        rows, gram = np.ascontiguousarray(block.X[:, active]), block.grams.get(candidate.background)
+        step = min(stack_size(block.y.size), -(-len(each) // problem.workers.n_jobs))
+        for start in range(0, len(each), step):
+            part = slice(start, start + step)
+            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram)))
+    found = problem.workers.map(stack_values, [arguments for _, arguments in tasks])
+    for (part, _), values in zip(tasks, found, strict=True):
+        total[part] += values
+    return total
+
+
+def stack_values(
+    kernel: Kernel, rows: np.ndarray, y: np.ndarray, each: list[Parameters], gram: np.ndarray | None
+) -> np.ndarray:
+    """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
+    stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
+    values = log_likelihoods(stack, y, each, gram)
+    for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
+        try:
+            values[index] = log_likelihood(kernel, rows, y, each[index], gram)
+        except NotPositiveDefiniteError:
+            values[index] = -np.inf
+    return values
+
+
+def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
+    """The factored process of every block at the mode of a fit."""
+    parameters = mode(problem, fit)
+    active = list(fit.candidate.active)
+    return [
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(fit.candidate.background), floor=floor)
+        for b in problem.blocks
+    ]
+
+
+def mode(problem: Problem, fit: Fit) -> Parameters:
+    """The parameters at the mode of a fit."""
+    return unpack(fit.summit.z, fit.candidate, problem.prior)
+
+
+def log_model_prior(candidate: Candidate, problem: Problem) -> float:
+    """log prior of the set and of having a background or not."""
+    share, kinds = problem.prior.with_background, len(problem.blocks[0].grams)
+    background = 0.0
+    if kinds and 0.0 < share < 1.0:
+        background = math.log(share / kinds if candidate.background else 1.0 - share)
+    return log_set_prior(candidate.size, problem.d, problem.prior) + background
+
+
+def _assemble(problem: Problem, candidate: Candidate, summit: Summit, hessian: np.ndarray | None) -> Fit:
+    """Laplace: log p(y, z^) + q/2 log 2 pi - 1/2 log |H|."""
+    if hessian is None:
+        root, log_det_covariance = symmetric_square_root_inverse(summit.inverse_hessian, 1e-6)
+        # R R' = B^-1 for the inverse Hessian B: turn it into a root of B itself
+        covariance_root = summit.inverse_hessian @ root
+        log_determinant = -log_det_covariance
+    else:
+        covariance_root, log_determinant = symmetric_square_root_inverse(hessian, FLATTEST)
+    evidence = summit.value + 0.5 * summit.z.size * LOG_2PI - 0.5 * log_determinant
+    evidence += log_model_prior(candidate, problem)
+    volume = -0.5 * log_determinant
+    return Fit(candidate, summit, covariance_root, evidence, volume, hessian is not None, summit.evaluations)
+
+
+def fit(
+    problem: Problem,
+    candidate: Candidate,
+    start: np.ndarray,
+    inverse_hessian: np.ndarray | None = None,
+    tolerance: float = 0.05,
+    bar: float = -np.inf,
+) -> Fit:
+    """Climb to the posterior mode of a candidate and price it with the curvature met on the way.
+
+    One whose evidence will clearly not reach `bar` stops training: what it has by then is its price.
+    """
+    if inverse_hessian is None:
+        inverse_hessian = np.diag(np.full(start.size, 0.2))
+    # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
+    most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
+    summit = climb(log_joint(problem, candidate), start, inverse_hessian, tolerance, bar=bar - most)
+    return _assemble(problem, candidate, summit, None)
+
+
+def with_curvature(problem: Problem, found: Fit, step: float = 1e-3) -> Fit:
+    """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
+    objective = log_joint(problem, found.candidate)
+    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
+    q = summit.z.size
+    moved = problem.workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
+    hessian = np.stack([(summit.gradient - slope) / step for _, slope in moved])
+    hessian = 0.5 * (hessian + hessian.T)
+    better = _assemble(problem, found.candidate, summit, hessian)
+    covariance = better.root @ better.root.T
+    return replace(
+        better,
+        summit=replace(summit, inverse_hessian=covariance),
+        evaluations=found.evaluations + summit.evaluations + q,
+    )

@@ -1,0 +1,1 @@
+"""What sets are worth that nobody fitted: those that differ from a fitted one by idle inputs."""

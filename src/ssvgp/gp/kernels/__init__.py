@@ -1,0 +1,1 @@
+"""Kernels: families by name, their sums and products, and those written by the user."""

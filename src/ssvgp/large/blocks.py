@@ -1,0 +1,76 @@
+"""Large n: blocks of rows that stand for the table, and parameters polished on larger blocks (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ssvgp.evidence.laplace import Block, Fit, Problem, fit, log_model_prior, mode
+from ssvgp.gp.background import gram, metric
+from ssvgp.gp.kernels.compose import partly_local
+from ssvgp.gp.neighbours import block
+from ssvgp.records import Train
+
+
+def block_of(train: Train, rows: np.ndarray, kinds: Sequence[str] = ()) -> Block:
+    """The given rows (m,) as a block, with background matrices of these kinds."""
+    X = train.X[rows]
+    return Block(X, train.y[rows], {kind: gram(kind, X, X, train.layout) for kind in kinds})
+
+
+def fitting(train: Train, count: int, rows: int) -> tuple[int, int]:
+    """At most `count` blocks of at most `rows` rows that together are no more than the table has.
+
+    Rows that come twice would count twice as evidence.
+    """
+    rows = min(rows, train.n // 2)
+    return max(1, min(count, train.n // rows)), rows
+
+
+def random_rows(train: Train, count: int, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """`count` samples of rows, or as many as the table can fill: where no metric is known yet."""
+    count, rows = fitting(train, count, rows)
+    return [np.sort(rng.choice(train.n, rows, replace=False)) for _ in range(count)]
+
+
+def local_rows(
+    train: Train, problem: Problem, best: Fit, count: int, rows: int, rng: np.random.Generator, share: float = 0.5
+) -> list[np.ndarray]:
+    """Rows of blocks of which a share are nearest neighbours of a random row in the metric of `best`, the rest random.
+
+    Neighbours tell of short scales, random rows of long ones. Without active inputs and background, or for a kernel
+    of which no part falls with distance, all rows are random.
+    """
+    count, rows = fitting(train, count, rows)
+    active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
+    if at.background:
+        weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.layout)
+        scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
+    elif active.size and partly_local(problem.kernel):
+        scaled = train.X[:, active] * at.theta
+    else:
+        return random_rows(train, count, rows, rng)
+    chosen = []
+    for centre in rng.choice(train.n, count, replace=False):
+        near = block(scaled, int(centre), round(share * rows))
+        far = rng.choice(train.n, min(rows - near.size, train.n), replace=False)
+        chosen.append(np.unique(np.concatenate([near, far])))
+    return chosen
+
+
+def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]) -> Fit:
+    """The same set with its parameters fitted, and its evidence computed, on fewer but larger blocks.
+
+    Many rows at once see short lengthscales, and tell kernels apart, where small blocks cannot.
+    """
+    active, kind = list(found.candidate.active), found.candidate.background
+    whole = [block_of(train, r, (kind,) if kind else ()) for r in rows]
+    blocks = tuple(replace(b, X=np.ascontiguousarray(b.X[:, active])) for b in whole)
+    narrow = replace(problem, blocks=blocks)
+    alone = replace(found.candidate, active=tuple(range(len(active))))
+    better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2)
+    # the prior of the set belongs to all d inputs, not to the narrow table
+    evidence = better.log_evidence - log_model_prior(alone, narrow) + log_model_prior(found.candidate, problem)
+    return replace(better, candidate=found.candidate, log_evidence=evidence)

@@ -1,0 +1,121 @@
+"""The last steps on a large table: leading sets weighed on larger blocks, and parameters fit for prediction.
+
+Blocks of 250 rows are enough to find sets; telling kernels and short lengthscales apart takes more rows at once, and
+prediction from nearest neighbours asks for parameters that are right nearby.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ssvgp.evidence import loo
+from ssvgp.evidence.block_race import race
+from ssvgp.evidence.entry import Entry, member_at
+from ssvgp.evidence.laplace import mode
+from ssvgp.evidence.unvisited.cloud import Cloud
+from ssvgp.gp.kernels.compose import partly_local
+from ssvgp.gp.marginal import log_likelihood
+from ssvgp.large.blocks import block_of, local_rows, polished
+from ssvgp.records import Member, Train
+from ssvgp.settings import AutoSettings
+
+MOST_POLISHED = 4
+POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
+NEEDED = 6.0  # times the reach by which a background must be better on a large table
+LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
+
+
+def without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
+    """The entries without background alone, where the best of them is about as good as the best of all.
+
+    A background that does little gains or loses little evidence, but on a large table its members look at all columns
+    of all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
+    """
+    plain = [e for e in entries if not e.fit.candidate.background]
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * settings.search.reach
+    return plain if near else entries
+
+
+def polish(
+    pairs: Sequence[tuple[Entry, Cloud]],
+    weights: np.ndarray,
+    train: Train,
+    settings: AutoSettings,
+    rng: np.random.Generator,
+) -> tuple[list[tuple[Entry, Cloud]], np.ndarray]:
+    """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
+
+    First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
+    undecided.
+    """
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > POLISHED or p[0].refined is not None][:MOST_POLISHED]
+    leaders = [entry for entry, _ in heavy]
+    first = leaders[0]
+    rows = local_rows(train, first.problem, first.fit, settings.most_polish_blocks, settings.polish_rows, rng)
+    at = [mode(e.problem, e.fit) for e in leaders]
+
+    def score(member: int, block: np.ndarray) -> float:
+        entry = leaders[member]
+        kind = entry.fit.candidate.background
+        here = block_of(train, block, (kind,) if kind else ())
+        columns = here.X[:, list(entry.fit.candidate.active)]
+        return log_likelihood(entry.problem.kernel, columns, here.y, at[member], here.grams.get(kind))
+
+    standing = race(
+        score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers
+    )
+    left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
+    used = rows[: max(settings.polish_blocks, standing.blocks)]
+    fits = first.problem.workers.map(polished, [(train, e.problem, e.fit, used) for e, _ in left])
+    out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
+    out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
+    log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
+    return out, np.exp(log_mass - logsumexp(log_mass))
+
+
+def finished_members(
+    entries: Sequence[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
+) -> tuple[tuple[Member, ...], np.ndarray]:
+    """One member for each set that counts, with its weight: with many rows the parameters of a set are certain."""
+    heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > LIGHTEST]
+    members = tuple(_finished(entry, train, settings, rng) for entry, _ in heavy)
+    share = np.array([w for _, w in heavy])
+    return members, share / share.sum()
+
+
+def _finished(entry: Entry, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Member:
+    """The member of a large table, with the parameters that predict best from nearest neighbours.
+
+    Candidates are the parameters of the polished fit, and of one on blocks of nearest neighbours alone: where f is not
+    equally rough everywhere, or rows are given their neighbours only, these do better. Judge is the leave-one-out
+    density of a sample of rows. The variances are then scaled to what those rows show (one factor for all of them).
+    """
+    fits, work = [entry.fit], entry.problem.workers
+    if partly_local(entry.problem.kernel) or entry.fit.candidate.background:
+        where = (settings.near_blocks, settings.block_rows, rng, 1.0)
+        near = local_rows(train, entry.problem, entry.fit, *where)
+        fits.append(polished(train, entry.problem, entry.fit, near))
+    members = [member_at(entry, f.summit.z, train) for f in fits]
+    rows = loo.sample_rows(train.n, settings.judged_rows, rng)
+    m = min(settings.predict_neighbours, train.n - 1)
+    scores = work.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
+    best = int(np.argmax([score.total for score in scores]))
+    return _calibrated(members[best], scores[best], train)
+
+
+def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
+    """The member with all variances times the mean squared error in units of its variance, unless that is about one.
+
+    Scale, background, constant and noise together: the means stay what they are.
+    """
+    square = (train.y[score.rows] - score.mean) ** 2 / score.variance
+    factor = float(square.mean())
+    if abs(factor - 1.0) < 2.0 * float(square.std()) / np.sqrt(square.size):
+        return member
+    at = member.parameters
+    scaled = {name: factor * getattr(at, name) for name in ("scale", "noise", "background", "mean")}
+    return replace(member, parameters=replace(at, **scaled))

@@ -1,0 +1,289 @@
+"""Algorithm 1 (a-CAVI): gradient steps in theta, scale and noise, then exact updates of q(gamma) and q(pi).
+
+The walk is the same for every form of q(theta); what differs is a `Family`. Here it is the point mass of the
+zero-temperature restriction (section 4.1); `meanfield` has the Gaussian. The unknowns are one vector:
+`blocks` stretches of p numbers that belong to the active inputs, then two for scale and noise (`scale_noise`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ssvgp.gp.kernels.families import Kernel
+from ssvgp.gp.marginal import gradient, log_likelihood
+from ssvgp.method.paper import spike_slab
+from ssvgp.method.paper.descent import AdamRates, AdamState, adam_restrict, adam_start, adam_step
+from ssvgp.method.paper.minibatch import Pool, draw, pool
+from ssvgp.method.paper.scale_noise import ScaleNoise
+from ssvgp.method.paper.spike_slab import Beliefs, SpikeSlab
+from ssvgp.records import Parameters, Train
+from ssvgp.settings import SMALL_ROWS, PaperSettings
+
+TRACE_BATCHES = 8  # minibatches behind one entry of the ELBO trace
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows (m, p) and y (m,) of a minibatch, and n / m by which its log likelihood counts (section 3.2)."""
+
+    rows: np.ndarray
+    y: np.ndarray
+    factor: float
+
+
+class Family(Protocol):
+    """A form of q(theta): `blocks` numbers for each input."""
+
+    @property
+    def blocks(self) -> int: ...
+
+    def start(self, d: int) -> np.ndarray:
+        """Unknowns (blocks * d + 2,) before the first step."""
+        ...
+
+    def centre(self, unknowns: np.ndarray) -> np.ndarray:
+        """<theta> (p,)."""
+        ...
+
+    def spread(self, unknowns: np.ndarray) -> np.ndarray:
+        """Standard deviations of theta (p,)."""
+        ...
+
+    def likelihood(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
+    ) -> float:
+        """Estimate of <log p(y | theta)>, with the entropy of q(theta) where it has one."""
+        ...
+
+    def slope(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        noise: np.random.Generator,
+    ) -> np.ndarray:
+        """Gradient of the ELBO in the unknowns (eqs. 8, 9); precision (p,) is the pull of q(gamma)."""
+        ...
+
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        """The process at theta (p,) with the scale and noise that close the unknowns."""
+        ...
+
+
+@dataclass(frozen=True)
+class PointMass:
+    """q(theta) = delta_mu(theta): zero temperature."""
+
+    form: ScaleNoise
+    blocks: int = 1
+
+    def start(self, d: int) -> np.ndarray:
+        return np.concatenate([np.full(d, d**-0.5), self.form.start()])
+
+    def centre(self, unknowns: np.ndarray) -> np.ndarray:
+        return unknowns[:-2]
+
+    def spread(self, unknowns: np.ndarray) -> np.ndarray:
+        return np.zeros(unknowns.size - 2)
+
+    def likelihood(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
+    ) -> float:
+        at = self.parameters(unknowns[:-2], unknowns)
+        return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
+
+    def slope(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        noise: np.random.Generator,
+    ) -> np.ndarray:
+        theta = unknowns[:-2]
+        g = gradient(kernel, batch.rows, batch.y, self.parameters(theta, unknowns), jitter=jitter)
+        out = np.empty_like(unknowns)
+        out[:-2] = batch.factor * g.theta - precision * theta
+        out[-2:] = batch.factor * self.form.slope(unknowns[-2:], g)
+        return out
+
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        return self.form.parameters(theta, unknowns[-2:])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a-CAVI found for one v.
+
+    theta and sd (p,) are the moments of q(theta) on the active inputs, inclusion (d,) is lambda with zeros
+    where an input was pruned, xi is q(pi). The noise of `parameters` contains the jitter, so that later
+    stages see the covariance that was trained. trace and sizes (rounds,) hold the ELBO and the number of
+    active inputs.
+    """
+
+    v: float
+    active: np.ndarray
+    theta: np.ndarray
+    sd: np.ndarray
+    inclusion: np.ndarray
+    xi: tuple[float, float]
+    parameters: Parameters
+    trace: np.ndarray
+    sizes: np.ndarray
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback hears after each round."""
+
+    v: float
+    round: int
+    rounds: int
+    active: tuple[int, ...]
+    elbo: float
+
+
+Callback = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where a-CAVI stands between two rounds."""
+
+    active: np.ndarray
+    unknowns: np.ndarray
+    adam: AdamState
+    beliefs: Beliefs
+    trace: tuple[float, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+def learning_rate(settings: PaperSettings, n: int) -> float:
+    """The step size of Adam: as set, or as B.1 and B.3 have it for this posterior and number of rows."""
+    if settings.learning_rate is not None:
+        return settings.learning_rate
+    return 0.05 if settings.posterior == "zero-temperature" and n <= SMALL_ROWS else 0.01
+
+
+def minibatch_rows(settings: PaperSettings, n: int) -> int:
+    """m: as set, a number of rows or a fraction of n; else n/4 (mean field: n) to 2000 rows, 256 beyond."""
+    m = settings.minibatch
+    if m is None:
+        share = 0.25 if settings.posterior == "zero-temperature" else 1.0
+        m = share if n <= SMALL_ROWS else 256
+    rows = round(m * n) if isinstance(m, float) else int(m)
+    if rows < 1 and not (isinstance(m, float) and m > 0):
+        raise ValueError(f"minibatch is a number of rows or a fraction of them, above zero, not {m!r}")
+    return min(max(rows, 2), n)
+
+
+def begin(family: Family, d: int) -> Walk:
+    """The start of B.1: theta = d^-1/2, scale = noise = 1, lambda = 1, xi = 1."""
+    unknowns = family.start(d)
+    return Walk(np.arange(d), unknowns, adam_start(unknowns.size), spike_slab.initial_beliefs(d))
+
+
+def advance(
+    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    steps: int, rng: np.random.Generator,
+) -> Walk:
+    """The gradient steps of one round, with q(gamma) and q(pi) as they are.
+
+    For kernels that are not local, neighbours are still those in ||theta * (x - x')||: section 3.2 names no
+    other metric, and rows alike in the active inputs are alike to any kernel.
+    """
+    batches, noise = rng.spawn(2)
+    source = _pool(walk, train, settings, batches)
+    rates = AdamRates(learning_rate(settings, train.n), settings.beta1, settings.beta2)
+    precision = spike_slab.penalty(prior, walk.beliefs.inclusion[walk.active])
+    unknowns, adam = walk.unknowns, walk.adam
+    for _ in range(steps):
+        batch = _batch(source, train.n, family.centre(unknowns), batches)
+        slope = family.slope(kernel, batch, unknowns, precision, settings.jitter, noise)
+        adam, unknowns = adam_step(adam, unknowns, slope, rates)
+    return replace(walk, unknowns=unknowns, adam=adam)
+
+
+def settle(
+    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    rng: np.random.Generator,
+) -> Walk:
+    """The end of a round: exact updates of q(gamma), q(pi), pruning at epsilon, and the ELBO into the trace.
+
+    A pruned input has theta_j = 0 and lambda_j = 0 from then on: it counts in q(pi) as left out.
+    """
+    d = walk.beliefs.inclusion.size
+    centre, spread = family.centre(walk.unknowns), family.spread(walk.unknowns)
+    lam = spike_slab.update_inclusion(prior, centre**2 + spread**2, walk.beliefs.xi)
+    keep = lam > settings.prune if settings.prune > 0 else np.ones(lam.size, dtype=bool)
+    inclusion = np.zeros(d)
+    inclusion[walk.active[keep]] = lam[keep]
+    mask = np.concatenate([np.tile(keep, family.blocks), [True, True]])
+    after = replace(
+        walk,
+        active=walk.active[keep],
+        unknowns=walk.unknowns[mask],
+        adam=adam_restrict(walk.adam, mask),
+        beliefs=Beliefs(inclusion, spike_slab.update_pi(prior, inclusion)),
+    )
+    elbo = _elbo(after, train, kernel, family, prior, settings, rng)
+    return replace(after, trace=(*walk.trace, elbo), sizes=(*walk.sizes, int(keep.sum())))
+
+
+def run(
+    train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    rng: np.random.Generator, callback: Callback | None = None, start: Walk | None = None,
+) -> Fit:
+    """Algorithm 1 for one v; `start`, where given, is a walk that has the steps of its first round behind it.
+
+    Cost per step m^3 + m^2 p, and r p for the search among r candidate rows.
+    """
+    walk = begin(family, train.d) if start is None else start
+    for index, child in enumerate(rng.spawn(settings.rounds)):
+        moving, ending = child.spawn(2)
+        if index > 0 or start is None:
+            steps = settings.steps if index > 0 else settings.first_steps
+            walk = advance(walk, train, kernel, family, prior, settings, steps, moving)
+        walk = settle(walk, train, kernel, family, prior, settings, ending)
+        if callback is not None:
+            inputs = tuple(int(j) for j in walk.active)
+            callback(Progress(prior.v, index + 1, settings.rounds, inputs, walk.trace[-1]))
+    return _fit(walk, family, prior, settings)
+
+
+def _fit(walk: Walk, family: Family, prior: SpikeSlab, settings: PaperSettings) -> Fit:
+    theta = family.centre(walk.unknowns)
+    learned = family.parameters(theta, walk.unknowns)
+    return Fit(
+        v=prior.v,
+        active=walk.active,
+        theta=theta,
+        sd=family.spread(walk.unknowns),
+        inclusion=walk.beliefs.inclusion,
+        xi=walk.beliefs.xi,
+        parameters=replace(learned, noise=learned.noise + settings.jitter),
+        trace=np.array(walk.trace),
+        sizes=np.array(walk.sizes, dtype=int),
+    )
+
+
+def _pool(walk: Walk, train: Train, settings: PaperSettings, rng: np.random.Generator) -> Pool:
+    m = minibatch_rows(settings, train.n)
+    return pool(train.X, train.y, walk.active, m, settings.minibatch_kind, settings.candidates, rng)
+
+
+def _batch(source: Pool, n: int, theta: np.ndarray, rng: np.random.Generator) -> Batch:
+    rows, y = draw(source, theta, rng)
+    return Batch(rows, y, n / y.size)
+
+
+def _elbo(
+    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    rng: np.random.Generator,
+) -> float:
+    """The ELBO (eq. 5): exact on a full batch at zero temperature, else estimated on a few minibatches."""
+    batches, noise = rng.spawn(2)
+    source = _pool(walk, train, settings, batches)
+    theta = family.centre(walk.unknowns)
+    drawn = [_batch(source, train.n, theta, batches) for _ in range(1 if source.whole else TRACE_BATCHES)]
+    values = [family.likelihood(kernel, batch, walk.unknowns, settings.jitter, noise) for batch in drawn]
+    second_moment = np.zeros(walk.beliefs.inclusion.size)
+    second_moment[walk.active] = theta**2 + family.spread(walk.unknowns) ** 2
+    return float(np.mean(values)) + spike_slab.elbo_terms(prior, second_moment, walk.beliefs).total

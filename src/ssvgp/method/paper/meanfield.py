@@ -1,0 +1,81 @@
+"""The mean-field Gaussian form of q(theta) for Algorithm 1, and draws from it for prediction (eq. 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ssvgp.gp.kernels.families import Kernel
+from ssvgp.gp.marginal import gradient, log_likelihood
+from ssvgp.method.paper import spike_slab
+from ssvgp.method.paper.acavi import Batch, Fit
+from ssvgp.method.paper.scale_noise import ScaleNoise
+from ssvgp.records import Member, Parameters
+
+
+@dataclass(frozen=True)
+class MeanField:
+    """q(theta) = N(mu, diag(sigma^2)) with S = `samples` draws behind each gradient.
+
+    The unknowns are mu (p,), log sigma (p,), and two for scale and noise. theta = mu + sigma * epsilon with
+    epsilon standard normal, so that the gradient passes through the draw (A.2.1). A pruned input leaves
+    q(theta), and with it the entropy.
+    """
+
+    form: ScaleNoise
+    samples: int = 1
+    initial_sd: float = 2e-3
+    blocks: int = 2
+
+    def start(self, d: int) -> np.ndarray:
+        return np.concatenate([np.full(d, d**-0.5), np.full(d, np.log(self.initial_sd)), self.form.start()])
+
+    def centre(self, unknowns: np.ndarray) -> np.ndarray:
+        return unknowns[: (unknowns.size - 2) // 2]
+
+    def spread(self, unknowns: np.ndarray) -> np.ndarray:
+        return np.exp(self._log_sd(unknowns))
+
+    def _log_sd(self, unknowns: np.ndarray) -> np.ndarray:
+        return unknowns[(unknowns.size - 2) // 2 : -2]
+
+    def likelihood(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
+    ) -> float:
+        mu, sd = self.centre(unknowns), self.spread(unknowns)
+        total = 0.0
+        for epsilon in noise.standard_normal((self.samples, mu.size)):
+            at = self.parameters(mu + sd * epsilon, unknowns)
+            total += log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
+        return batch.factor * total / self.samples + spike_slab.gaussian_entropy(self._log_sd(unknowns))
+
+    def slope(
+        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        noise: np.random.Generator,
+    ) -> np.ndarray:
+        mu, sd = self.centre(unknowns), self.spread(unknowns)
+        p = mu.size
+        out = np.zeros_like(unknowns)
+        for epsilon in noise.standard_normal((self.samples, p)):
+            at = self.parameters(mu + sd * epsilon, unknowns)
+            g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter)
+            out[:p] += g.theta
+            out[p:-2] += g.theta * epsilon * sd
+            out[-2:] += self.form.slope(unknowns[-2:], g)
+        out *= batch.factor / self.samples
+        out[:p] -= precision * mu
+        out[p:-2] += 1.0 - precision * sd**2  # 1: the entropy of q(theta) is the sum of the log sd
+        return out
+
+    def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
+        return self.form.parameters(theta, unknowns[-2:])
+
+
+def draw_members(fit: Fit, kernel: Kernel, count: int, rng: np.random.Generator) -> tuple[Member, ...]:
+    """S* = `count` members with theta drawn from q(theta), to be mixed with equal weights (eq. 11)."""
+    epsilon = rng.standard_normal((count, fit.active.size))
+    return tuple(
+        Member(fit.active, replace(fit.parameters, theta=theta), kernel, fit.inclusion[fit.active])
+        for theta in fit.theta + fit.sd * epsilon
+    )

@@ -1,0 +1,66 @@
+"""Whether a target of many rows had better pass a curve, judged by evidence.
+
+Targets that cannot be negative (counts, rates, concentrations) often have a long tail, and noise that grows with them.
+A process with one noise for all rows then follows the quiet rows too closely and the loud ones too loosely. A root or
+a logarithm makes the noise alike; which of them, or none, is asked of the evidence on a part of the rows, with
+the Jacobian that makes densities of different curves comparable. Few rows cannot tell a curved target from curved
+effects, so this is done where rows are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ssvgp.data.curves import Curve, Straight, YeoJohnson
+from ssvgp.data.inputs import Inputs, scale_of
+from ssvgp.data.target import target_of
+from ssvgp.evidence.laplace import Block, Problem
+from ssvgp.gp.kernels.families import Kernel
+from ssvgp.search.book import Ledger
+from ssvgp.search.moves import empty_fit, grow
+from ssvgp.settings import AutoSettings, Prior
+
+SKEWED = 1.0  # skewness from which a curve is looked for
+COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
+ROWS = 500  # that judge
+LARGEST = 12  # inputs of the sets that judge
+NEEDED = 10.0  # nats by which a curve must be better than none
+POWERS = (0.5, 0.25, 0.0)  # of the curves looked at; 0 is the logarithm
+START = 0.05  # of the standard deviation of y is added before the root or the logarithm, for the sake of zeros
+
+
+def curve_by_evidence(
+    X: np.ndarray, y: np.ndarray, inputs: Inputs, kernel: Kernel, prior: Prior, settings: AutoSettings
+) -> Curve:
+    """The curve for targets y (n,) of rows X (n, d): none, a root or a logarithm. Cost of four short searches."""
+    curves = candidates(y)
+    if y.size <= settings.exact_rows or len(curves) == 1:
+        return curves[0]
+    rows = np.sort(np.random.default_rng(0).choice(y.size, min(ROWS, y.size), replace=False))
+    table = inputs.standardise(X[rows])
+    search = replace(settings.search, pair_width=0, largest=LARGEST)
+    prior, worth = prior.for_data(*table.shape), []
+    for curve in curves:
+        target = target_of(y, curve)
+        ledger = Ledger(Problem((Block(table, target.standardise(y[rows])),), kernel, prior))
+        found = grow(ledger, empty_fit(ledger), search)
+        worth.append(found.log_evidence + float(target.log_slope(y[rows]).sum()))
+    best = int(np.argmax(worth))
+    return curves[best] if worth[best] > worth[0] + NEEDED else curves[0]
+
+
+def candidates(y: np.ndarray) -> Sequence[Curve]:
+    """No curve, and for a skewed target without negative values roots and logarithm of y + u with a small u.
+
+    Where many rows have the same value, such as none at all, a curve would win by the density it heaps up there.
+    """
+    scale = scale_of(y)
+    if scale.constant or y.min() < 0.0 or np.mean(((y - scale.centre) / scale.spread) ** 3) <= SKEWED:
+        return (Straight(),)
+    if np.unique(y, return_counts=True)[1].max() > COMMON * y.size:
+        return (Straight(),)
+    unit = START * float(scale.spread)
+    return (Straight(), *(YeoJohnson(unit, power) for power in POWERS))

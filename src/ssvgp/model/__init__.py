@@ -1,0 +1,1 @@
+"""What is assumed before any data: priors of sets and of their parameters."""

@@ -1,0 +1,115 @@
+"""What is believed before any data: of sets of inputs, and of their parameters z = (log theta, log scale, ...).
+
+Sets have a Beta-Binomial prior, theta a half-normal slab with a common scale that is averaged over, the logs of scale,
+noise and background are normal (`settings.Prior`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import betaln
+
+from ssvgp.gp.marginal import LOG_2PI
+from ssvgp.records import Parameters
+from ssvgp.settings import Prior
+
+LOG_LIMIT = 18.0  # |log parameter| beyond this is noise-free or unscaled data; keeps exp() finite
+HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A set of inputs (sorted), with a background of some kind or without ("")."""
+
+    active: tuple[int, ...]
+    background: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.active)
+
+
+def log_set_prior(size: int, d: int, prior: Prior) -> float:
+    """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
+    assert prior.b is not None  # filled in by Prior.for_data
+    return float(betaln(prior.a + size, prior.b + d - size) - betaln(prior.a, prior.b))
+
+
+def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
+    """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
+    return unpack_all(z[None], candidate, prior)[0]
+
+
+def unpack_all(z: np.ndarray, candidate: Candidate, prior: Prior) -> list[Parameters]:
+    """The same for each row of z (r, q)."""
+    return [_parameters(row, candidate, prior) for row in np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))]
+
+
+def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
+    """The exponentials (q,) of z by name."""
+    size = candidate.size
+    scale = float(values[size]) if size else 0.0
+    noise = float(values[size + 1]) if size else float(values[0])
+    if not candidate.background:
+        return Parameters(values[:size], scale, noise, mean=prior.mean)
+    return Parameters(values[:size], scale, noise, float(values[-1]), prior.mean, candidate.background)
+
+
+def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
+    """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
+    log_scales, precisions = _slab_constants(prior.slab_scales)
+    each = theta.size * (HALF_LOG_2_OVER_PI - log_scales) - (0.5 * float(theta @ theta)) * precisions
+    top = each.max()  # written out: scipy's logsumexp costs more than a small factorisation
+    share = np.exp(each - top)
+    total = float(share.sum())
+    share /= total
+    value = float(top) + math.log(total / share.size)
+    return value, theta * -float(share @ precisions), share
+
+
+@lru_cache(maxsize=64)
+def _slab_constants(scales: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """log scales and their inverse squares; kept, since they are asked for at every evaluation."""
+    table = np.asarray(scales)
+    return np.log(table), table**-2.0
+
+
+def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
+    """log p(z) with the Jacobian of log theta, and its gradient (q,)."""
+    size = candidate.size
+    theta = np.exp(np.clip(z[:size], -LOG_LIMIT, LOG_LIMIT))
+    slab, slope, _ = log_slab(theta, prior)
+    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
+    standard = (z[size:] - means) / sds
+    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard) + constant
+    return value, np.concatenate([theta * slope + 1.0, -standard / sds])
+
+
+def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
+    """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
+    size = candidate.size
+    theta = np.exp(np.clip(z[:, :size], -LOG_LIMIT, LOG_LIMIT))
+    log_scales, precisions = _slab_constants(prior.slab_scales)
+    each = size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
+    top = each.max(axis=1)
+    slab = top + np.log(np.exp(each - top[:, None]).mean(axis=1))
+    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
+    standard = (z[:, size:] - means) / sds
+    return slab + z[:, :size].sum(axis=1) - 0.5 * (standard * standard).sum(axis=1) + constant
+
+
+@lru_cache(maxsize=64)
+def _normal_priors(scale: bool, background: bool, prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
+    """Means, sds and log normaliser of the normal priors of log scale, log noise and log background."""
+    rows = [prior.log_scale] if scale else []
+    rows.append(prior.log_noise)
+    if background:
+        assert prior.log_background is not None  # filled in by Prior.for_data
+        rows.append(prior.log_background)
+    table = np.asarray(rows)
+    constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(rows) * LOG_2PI
+    return table[:, 0], table[:, 1], constant

@@ -1,1 +1,0 @@
-"""Where candidate sets of inputs come from."""

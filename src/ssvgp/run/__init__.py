@@ -1,0 +1,1 @@
+"""How a fit runs: threads, and reports of its progress."""

@@ -1,1 +1,0 @@
-"""What a candidate set of inputs is worth."""

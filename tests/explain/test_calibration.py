@@ -1,0 +1,73 @@
+"""The check of a fit: leave-one-out beside the target, with honest places, bounded where rows are many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from ssvgp import SSVGPRegressor
+from ssvgp.explain import calibration as checks
+from ssvgp.explain.effects import heaviest
+
+
+@pytest.fixture(scope="module")
+def fitted() -> SSVGPRegressor:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70, 4))
+    return SSVGPRegressor(kernel="se", random_state=0).fit(X, 5.0 + 3.0 * np.sin(X[:, 0]) + rng.normal(size=70))
+
+
+def test_it_is_leave_one_out_in_units_of_the_target(fitted: SSVGPRegressor) -> None:
+    found = fitted.check()
+    assert np.allclose(found.mean, fitted.loo_.mean) and found.rows.size == found.n == 70
+    assert (found.lower < found.mean).all() and (found.mean < found.upper).all()
+    assert found.rmse == pytest.approx(np.sqrt(np.mean((found.mean - found.observed) ** 2)))
+    assert found.r2 == pytest.approx(1.0 - found.rmse**2 / found.observed.var())
+
+
+def test_coverage_is_the_share_of_targets_between_the_ends(fitted: SSVGPRegressor) -> None:
+    found = fitted.check()
+    inside = (found.observed >= found.lower) & (found.observed <= found.upper)
+    assert float(found.coverage(0.9)) == pytest.approx(inside.mean())
+    assert np.array_equal(found.coverage(np.array([0.0, 1.0])), [0.0, 1.0])
+
+
+def test_places_of_one_member_are_those_of_a_normal(fitted: SSVGPRegressor) -> None:
+    each = fitted._leave_each_out()[:1]
+    found = checks.check_of(each, np.ones(1), fitted.train_, fitted._target)
+    expected = norm.cdf(fitted.train_.y, each[0].mean, np.sqrt(each[0].variance))
+    assert np.allclose(found.place, expected)
+
+
+def test_a_curved_target_keeps_its_places(fitted: SSVGPRegressor) -> None:
+    X = fitted.train_.X[:]
+    y = np.exp(0.2 * fitted._target.restore(fitted.train_.y))
+    curved = SSVGPRegressor(kernel="se", random_state=0, target_transform="log").fit(X, y).check()
+    assert np.allclose(curved.observed, y) and ((curved.place > 0) & (curved.place < 1)).all()
+    assert float(curved.coverage(0.9)) == pytest.approx(((y >= curved.lower) & (y <= curved.upper)).mean())
+
+
+def test_a_large_table_is_sampled(fitted: SSVGPRegressor, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fitted._fitted()
+    monkeypatch.setattr(checks, "ROWS", 20)
+    monkeypatch.setattr(checks, "LEAST_ROWS", 20)
+    monkeypatch.setattr(checks, "MEMBERS", 10**6)
+    found = checks.sampled_check(every, neighbours=69)  # all other rows: what is exact for the heaviest members
+    chosen, weights = heaviest(fitted.weights_, 10**6)
+    exact = checks.check_of([fitted._leave_each_out()[k] for k in chosen], weights, fitted.train_, fitted._target)
+    assert found.rows.size == 20 and found.n == 70
+    assert np.allclose(found.mean, exact.mean[found.rows]) and np.allclose(found.place, exact.place[found.rows])
+
+
+def test_the_heaviest_members_carry_nearly_all() -> None:
+    weights = np.array([0.01, 0.6, 0.3, 0.005, 0.085])
+    chosen, share = heaviest(weights, 10)
+    assert chosen.tolist() == [1, 2, 4] and share == pytest.approx(weights[[1, 2, 4]] / 0.985)
+    assert heaviest(weights, 1)[0].tolist() == [1] and heaviest(np.ones(1), 5)[1].tolist() == [1.0]
+
+
+def test_a_constant_target_is_checked_too() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    found = SSVGPRegressor(kernel="se", random_state=0).fit(X, np.full(20, 7.0)).check()
+    assert found.r2 == 0.0 and np.allclose(found.mean, 7.0)

@@ -1,0 +1,232 @@
+"""The ledger: what a child inherits, that nothing is fitted twice, and how good a first look is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ssvgp.evidence.laplace import Block, Fit, Problem, fit, with_curvature
+from ssvgp.gp.background import gram
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.gp.marginal import log_likelihood
+from ssvgp.model.priors import Candidate, unpack
+from ssvgp.run.workers import Workers
+from ssvgp.search import book as module
+from ssvgp.search.book import Ledger, add, drop, fit_probe, probe, thinned, transplant
+from ssvgp.search.moves import empty_fit
+from ssvgp.settings import Prior, SearchSettings
+
+
+def problem(n: int = 60, d: int = 8, seed: int = 0) -> Problem:
+    """Inputs 1 and 3 matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.sin(X[:, 1]) + 0.6 * X[:, 3] + 0.4 * rng.standard_normal(n)
+    block = Block(X, (y - y.mean()) / y.std(), {"linear": gram("linear", X, X)})
+    return Problem((block,), kernel_named("se"), Prior().for_data(n, d))
+
+
+def fitted(case: Problem, active: tuple[int, ...], kind: str = "") -> Fit:
+    start = [-1.0] * len(active) + ([0.5] if active else []) + [-1.0] + ([-2.0] if kind else [])
+    return with_curvature(case, fit(case, Candidate(active, kind), np.array(start)))
+
+
+@pytest.fixture(scope="module")
+def case() -> Problem:
+    return problem()
+
+
+@pytest.fixture(scope="module")
+def parent(case: Problem) -> Fit:
+    return fitted(case, (1, 3))
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
+    seen: list[Candidate] = []
+
+    def record(case: Problem, candidate: Candidate, *rest: object) -> Fit:
+        seen.append(candidate)
+        return fit(case, candidate, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "fit", record)
+    return seen
+
+
+# --- transplant ---------------------------------------------------------------------------------------------
+
+
+def test_a_transplant_keeps_common_parameters_and_their_curvature(case: Problem, parent: Fit) -> None:
+    z, b, added = transplant(parent, Candidate((0, 1, 3), "linear"), case)
+    # the parent has (theta_1, theta_3, scale, noise), the child (theta_0, theta_1, theta_3, scale, noise, background)
+    assert added.tolist() == [0]
+    assert np.array_equal(z[1:5], parent.summit.z)
+    assert np.array_equal(b[1:5, 1:5], parent.summit.inverse_hessian)
+    assert np.all(b[0, 1:] == 0.0)
+    assert z[5] == case.prior.log_background[0]
+    assert b[0, 0] > 0
+    assert b[5, 5] > 0
+
+
+def test_a_transplant_to_a_smaller_set_drops_rows_and_columns(case: Problem, parent: Fit) -> None:
+    z, b, added = transplant(parent, Candidate((3,)), case)
+    assert added.size == 0
+    assert np.array_equal(z, parent.summit.z[1:])
+    assert np.array_equal(b, parent.summit.inverse_hessian[1:, 1:])
+
+
+def test_a_transplant_from_nothing_takes_the_scale_from_the_prior_and_the_noise_from_the_parent(case: Problem) -> None:
+    empty = fitted(case, ())
+    z, b, added = transplant(empty, Candidate((2, 5)), case)
+    assert added.tolist() == [0, 1]
+    assert z[2] == case.prior.log_scale[0]
+    assert z[3] == empty.summit.z[0]
+    assert b[3, 3] == empty.summit.inverse_hessian[0, 0]
+
+
+def test_a_transplant_and_back_is_where_it_began(case: Problem, parent: Fit) -> None:
+    z, b, _ = transplant(parent, Candidate((1, 2, 3, 6)), case)
+    summit = replace(parent.summit, z=z, inverse_hessian=b)
+    child = replace(parent, candidate=Candidate((1, 2, 3, 6)), summit=summit)
+    back, curvature, _ = transplant(child, Candidate((1, 3)), case)
+    assert np.array_equal(back, parent.summit.z)
+    assert np.array_equal(curvature, parent.summit.inverse_hessian)
+
+
+# --- fits are made once -------------------------------------------------------------------------------------
+
+
+def test_every_set_is_fitted_once(case: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Ledger(case)
+    start = empty_fit(book)
+    seen = counted(monkeypatch)
+    first = book.visit(start, Candidate((3,)))
+    spent = len(seen)
+    assert 1 <= spent <= 2  # one, or both modes of a probe that looked bold
+    assert book.visit(start, Candidate((3,))) is first
+    probes = [probe(case, start, Candidate((3,))), *[probe(case, start, Candidate((1,)))] * 2]
+    assert [f.candidate.active for f in book.visit_all(probes)] == [(3,), (1,), (1,)]
+    assert Candidate((3,)) not in seen[spent:]
+    assert len(seen[spent:]) <= 2
+    assert empty_fit(book) is start
+
+
+def test_probes_are_of_new_sets_only_without_repeats_and_best_first(case: Problem) -> None:
+    book = Ledger(case)
+    start = empty_fit(book)
+    book.visit(start, Candidate((3,)))
+    found = book.probe_all(start, [Candidate((j,)) for j in (0, 1, 3, 1, 5)])
+    assert sorted(p.candidate.active for p in found) == [(0,), (1,), (5,)]
+    assert found[0].candidate.active == (1,)
+    assert [p.estimate for p in found] == sorted((p.estimate for p in found), reverse=True)
+
+
+def test_two_jobs_give_the_fits_of_one(case: Problem) -> None:
+    books = [Ledger(replace(case, workers=Workers(n_jobs))) for n_jobs in (1, 2)]
+    fits = []
+    for book in books:
+        start = empty_fit(book)
+        fits.append(book.visit_all(book.probe_all(start, [Candidate((j,)) for j in range(4)])))
+    assert [f.candidate for f in fits[0]] == [f.candidate for f in fits[1]]
+    assert [f.log_evidence for f in fits[0]] == [f.log_evidence for f in fits[1]]
+
+
+def test_the_best_and_those_within_reach_of_it(case: Problem) -> None:
+    book = Ledger(case)
+    start = empty_fit(book)
+    for candidate in (Candidate((3,)), Candidate((1, 3)), Candidate((0,)), Candidate((1, 3), "linear")):
+        book.visit(start, candidate)
+    assert book.best(False).candidate == Candidate((1, 3))
+    assert book.best(True).candidate == Candidate((1, 3), "linear")
+    top = book.best().log_evidence
+    near = book.within(6.0)
+    assert near[0] is book.best()
+    assert {f.candidate for f in near} == {c for c, f in book.fits.items() if f.log_evidence >= top - 6.0}
+    assert Candidate(()) not in {f.candidate for f in near}
+
+
+# --- probes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("j", [0, 2, 5, 7])
+def test_the_estimate_of_an_idle_addition_is_close_to_its_fitted_evidence(case: Problem, parent: Fit, j: int) -> None:
+    seen = probe(case, parent, add(parent.candidate, [j]))
+    exact = with_curvature(case, fit_probe(case, seen))
+    assert exact.log_evidence < parent.log_evidence  # idle indeed
+    assert seen.estimate == pytest.approx(exact.log_evidence, abs=1.0)
+
+
+@pytest.mark.parametrize("j", [0, 5])
+def test_the_estimate_of_an_idle_drop_errs_low_and_by_less_than_the_slack(case: Problem, j: int) -> None:
+    larger = fitted(case, tuple(sorted((1, 3, j))))
+    seen = probe(case, larger, Candidate((1, 3)))
+    exact = fitted(case, (1, 3)).log_evidence
+    assert exact - SearchSettings().slack < seen.estimate < exact + 0.5
+
+
+def test_the_estimate_errs_low_where_an_input_is_strong(case: Problem) -> None:
+    start = fitted(case, (3,))
+    seen = probe(case, start, Candidate((1, 3)))
+    exact = fitted(case, (1, 3)).log_evidence
+    assert start.log_evidence < seen.estimate < exact + 0.5
+
+
+def test_a_fit_from_a_probe_reaches_the_mode_of_a_cold_start(case: Problem) -> None:
+    start = fitted(case, (3,))
+    warm = with_curvature(case, fit_probe(case, probe(case, start, Candidate((1, 3)))))
+    assert warm.summit.value == pytest.approx(fitted(case, (1, 3)).summit.value, abs=0.02)
+
+
+def test_a_product_is_found_from_the_bold_start_alone() -> None:
+    """Beside the noise of the empty set a product looks worthless; its fit is worth tens of nats."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 6))
+    y = X[:, 2] * X[:, 4] + 0.2 * rng.standard_normal(120)
+    case = Problem((Block(X, y / y.std()),), kernel_named("se"), Prior().for_data(120, 6))
+    book = Ledger(case)
+    start = empty_fit(book)
+    found = book.visit(start, Candidate((2, 4)))
+    assert found.log_evidence > start.log_evidence + 20.0
+    values, _ = book.bold_values(start, np.array([[0, 1], [2, 4], [2, 3], [1, 5]]), rows=100)
+    assert np.argmax(values) == 1
+
+
+def test_bold_values_are_likelihoods_on_some_rows(case: Problem, parent: Fit) -> None:
+    values, base = Ledger(case).bold_values(parent, np.array([[0, 2], [6, 5]]), rows=40)
+    part = thinned(case, 40).blocks[0]
+    assert part.y.size == 40
+    mine = unpack(parent.summit.z, parent.candidate, case.prior)
+    assert base == pytest.approx(log_likelihood(case.kernel, part.X[:, [1, 3]], part.y, mine))
+    for value, group in zip(values, ([0, 2], [5, 6]), strict=True):
+        child = add(parent.candidate, group)
+        z, _, added = transplant(parent, child, case)
+        at = unpack(module.bold(z, added, child), child, case.prior)
+        assert value == pytest.approx(log_likelihood(case.kernel, part.X[:, list(child.active)], part.y, at))
+
+
+# --- small parts --------------------------------------------------------------------------------------------
+
+
+def test_thinning_keeps_rows_targets_and_backgrounds_together(case: Problem) -> None:
+    part, whole = thinned(case, 25).blocks[0], case.blocks[0]
+    rows = [int(np.flatnonzero((whole.X == row).all(1))[0]) for row in part.X]
+    assert len(set(rows)) == 25
+    assert np.array_equal(part.y, whole.y[rows])
+    assert np.array_equal(part.grams["linear"], whole.grams["linear"][np.ix_(rows, rows)])
+    assert thinned(case, 1000).blocks[0] is whole
+
+
+def test_a_part_of_the_rows_is_one_book_that_remembers(case: Problem, parent: Fit) -> None:
+    ledger = Ledger(case)
+    part = ledger.part(25)
+    carried = part.carry(parent)
+    assert part.problem.n == 25
+    assert carried.candidate == parent.candidate and carried.log_evidence != parent.log_evidence
+    assert ledger.part(25) is part and part.carry(parent) is carried
+    assert ledger.part(30) is not part
+
+
+def test_adding_and_dropping_keep_sets_sorted_and_backgrounds() -> None:
+    assert add(Candidate((2, 5), "linear"), np.array([3, 2])) == Candidate((2, 3, 5), "linear")
+    assert drop(Candidate((2, 3, 5), "smooth"), [3, 9]) == Candidate((2, 5), "smooth")
