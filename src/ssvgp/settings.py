@@ -27,6 +27,12 @@ class Prior:
     with_background: float = 0.5
     mean: float = 1.0
 
+    def of_slot(self, name: str) -> tuple[float, float]:
+        """Mean and sd of the normal prior of log scale, log noise or log background, by the name of its slot."""
+        normal: tuple[float, float] | None = getattr(self, f"log_{name}")
+        assert normal is not None  # filled in by `for_data`
+        return normal
+
     def for_data(self, n: int, d: int, repetition: float = 1.0) -> Prior:
         """The prior with what depends on the number of rows and inputs filled in.
 

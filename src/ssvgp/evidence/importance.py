@@ -64,11 +64,11 @@ def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = ()) -
 
     The opposite of a rough mode (strong inputs, little noise) is a smooth and noisy one, and the reverse.
     """
-    size = found.candidate.size
+    where = found.candidate.coordinates
     opposite = found.summit.z.copy()
-    rough = opposite[:size].mean() > np.log(0.45)
-    opposite[:size] = np.log(0.2) if rough else 0.0
-    opposite[size : size + 2] = (0.5, -0.2) if rough else (0.0, -1.2)
+    rough = opposite[where.theta].mean() > np.log(0.45)
+    opposite[where.theta] = np.log(0.2) if rough else 0.0
+    opposite[where.slot("scale")], opposite[where.slot("noise")] = (0.5, -0.2) if rough else (0.0, -1.2)
     modes = [found]
     for start in (*starts, opposite):
         other = with_curvature(problem, fit(problem, found.candidate, start))
@@ -91,12 +91,13 @@ class _Component:
 
 def _idle(first: Fit) -> _Component:
     """A component where every input is near idle and noise is what the mode has."""
-    size = first.candidate.size
+    where = first.candidate.coordinates
+    theta, scale = where.theta, where.slot("scale")
     centre = first.summit.z.copy()
-    centre[:size] = np.minimum(centre[:size], IDLE_CENTRE)
+    centre[theta] = np.minimum(centre[theta], IDLE_CENTRE)
     spread = np.sqrt((first.root**2).sum(1))
-    spread[:size] = np.maximum(spread[:size], IDLE_SPREAD)
-    spread[size] = max(spread[size], IDLE_SPREAD)
+    spread[theta] = np.maximum(spread[theta], IDLE_SPREAD)
+    spread[scale] = max(spread[scale], IDLE_SPREAD)
     return _Component(centre, np.diag(spread), float(np.log(spread).sum()))
 
 

@@ -80,7 +80,8 @@ def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], 
         return _constant_and_noise(problem)
     active = list(candidate.active)
     parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(candidate.background)) for b in problem.blocks]
-    size = candidate.size
+    where = candidate.coordinates
+    slots = [(where.slot(name), f"log_{name}") for name in where.slots]
 
     def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, total = log_prior(z, candidate, problem.prior)
@@ -89,12 +90,9 @@ def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], 
             each = [(problem.kernel, rows, y, parameters, gram) for rows, y, gram in parts]
             for at in problem.workers.map(gradient, each):
                 value += at.value
-                total[:size] += at.theta * parameters.theta
-                if size:
-                    total[size] += at.log_scale
-                total[size + 1 if size else 0] += at.log_noise
-                if candidate.background:
-                    total[-1] += at.log_background
+                total[where.theta] += at.theta * parameters.theta
+                for place, name in slots:
+                    total[place] += getattr(at, name)
         except NotPositiveDefiniteError:
             return -np.inf, total
         return value, total

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import betaln
 
 from ssvgp.gp.marginal import LOG_2PI
+from ssvgp.model.coordinates import Coordinates
 from ssvgp.records import Parameters
 from ssvgp.settings import Prior
 
@@ -32,6 +33,17 @@ class Candidate:
     def size(self) -> int:
         return len(self.active)
 
+    @property
+    def coordinates(self) -> Coordinates:
+        """z of the candidate: log theta of its inputs, log scale if it has any, log noise, log background if any."""
+        return _coordinates(self.size, bool(self.background))
+
+
+@lru_cache(maxsize=1024)
+def _coordinates(size: int, background: bool) -> Coordinates:
+    slots = ("scale",) * (size > 0) + ("noise",) + ("background",) * background
+    return Coordinates(size, slots)
+
 
 def log_set_prior(size: int, d: int, prior: Prior) -> float:
     """log of B(a + k, b + d - k) / B(a, b): the prior of one particular set of k of d inputs."""
@@ -40,7 +52,7 @@ def log_set_prior(size: int, d: int, prior: Prior) -> float:
 
 
 def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
-    """z = (log theta (k,), log scale unless k = 0, log noise, log background if any) as parameters."""
+    """z (q,) of a candidate, see `Candidate.coordinates`, as parameters."""
     return unpack_all(z[None], candidate, prior)[0]
 
 
@@ -51,12 +63,12 @@ def unpack_all(z: np.ndarray, candidate: Candidate, prior: Prior) -> list[Parame
 
 def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
     """The exponentials (q,) of z by name."""
-    size = candidate.size
-    scale = float(values[size]) if size else 0.0
-    noise = float(values[size + 1]) if size else float(values[0])
-    if not candidate.background:
-        return Parameters(values[:size], scale, noise, mean=prior.mean)
-    return Parameters(values[:size], scale, noise, float(values[-1]), prior.mean, candidate.background)
+    where = candidate.coordinates
+    scale = float(values[where.slot("scale")]) if "scale" in where else 0.0
+    theta, noise = values[where.theta], float(values[where.slot("noise")])
+    if "background" not in where:
+        return Parameters(theta, scale, noise, mean=prior.mean)
+    return Parameters(theta, scale, noise, float(values[where.slot("background")]), prior.mean, candidate.background)
 
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
@@ -80,36 +92,33 @@ def _slab_constants(scales: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
     """log p(z) with the Jacobian of log theta, and its gradient (q,)."""
-    size = candidate.size
-    theta = np.exp(np.clip(z[:size], -LOG_LIMIT, LOG_LIMIT))
+    where = candidate.coordinates
+    logs = z[where.theta]
+    theta = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT))
     slab, slope, _ = log_slab(theta, prior)
-    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
-    standard = (z[size:] - means) / sds
-    value = slab + float(z[:size].sum()) - 0.5 * float(standard @ standard) + constant
+    means, sds, constant = _normal_priors(where.slots, prior)
+    standard = (z[where.rest] - means) / sds
+    value = slab + float(logs.sum()) - 0.5 * float(standard @ standard) + constant
     return value, np.concatenate([theta * slope + 1.0, -standard / sds])
 
 
 def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
     """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
-    size = candidate.size
-    theta = np.exp(np.clip(z[:, :size], -LOG_LIMIT, LOG_LIMIT))
+    where = candidate.coordinates
+    logs = z[:, where.theta]
+    theta = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT))
     log_scales, precisions = _slab_constants(prior.slab_scales)
-    each = size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
+    each = where.size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
     top = each.max(axis=1)
     slab = top + np.log(np.exp(each - top[:, None]).mean(axis=1))
-    means, sds, constant = _normal_priors(size > 0, bool(candidate.background), prior)
-    standard = (z[:, size:] - means) / sds
-    return slab + z[:, :size].sum(axis=1) - 0.5 * (standard * standard).sum(axis=1) + constant
+    means, sds, constant = _normal_priors(where.slots, prior)
+    standard = (z[:, where.rest] - means) / sds
+    return slab + logs.sum(axis=1) - 0.5 * (standard * standard).sum(axis=1) + constant
 
 
 @lru_cache(maxsize=64)
-def _normal_priors(scale: bool, background: bool, prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means, sds and log normaliser of the normal priors of log scale, log noise and log background."""
-    rows = [prior.log_scale] if scale else []
-    rows.append(prior.log_noise)
-    if background:
-        assert prior.log_background is not None  # filled in by Prior.for_data
-        rows.append(prior.log_background)
-    table = np.asarray(rows)
-    constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(rows) * LOG_2PI
+def _normal_priors(slots: tuple[str, ...], prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
+    """Means, sds and log normaliser of the normal priors of the slots: log scale, log noise and log background."""
+    table = np.asarray([prior.of_slot(name) for name in slots])
+    constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(slots) * LOG_2PI
     return table[:, 0], table[:, 1], constant

@@ -39,12 +39,9 @@ class Probe:
 def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The parent's mode and curvature carried to another set: z (q,), inverse Hessian (q, q), places of new inputs."""
     old, z_old, b_old = parent.candidate, parent.summit.z, parent.summit.inverse_hessian
-    names_old = [*old.active, *_tail(old)]
-    names_new = [*candidate.active, *_tail(candidate)]
-    where = {name: i for i, name in enumerate(names_old)}
-    prior = problem.prior
-    assert prior.log_background is not None  # filled in by Prior.for_data
-    defaults = {"scale": prior.log_scale[0], "noise": prior.log_noise[0], "background": prior.log_background[0]}
+    names_new = candidate.coordinates.labels(candidate.active)
+    where = {name: i for i, name in enumerate(old.coordinates.labels(old.active))}
+    defaults = {name: problem.prior.of_slot(name)[0] for name in candidate.coordinates.slots}
     z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
     b = np.diag([NEW_SCALE_VARIANCE if name == "scale" else NEW_VARIANCE for name in names_new])
     kept_new = [i for i, name in enumerate(names_new) if name in where]
@@ -52,10 +49,6 @@ def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.
     b[np.ix_(kept_new, kept_new)] = b_old[np.ix_(kept_old, kept_old)]
     added = np.array([i for i in range(candidate.size) if candidate.active[i] not in where], dtype=np.intp)
     return z, b, added
-
-
-def _tail(candidate: Candidate) -> list[str]:
-    return (["scale"] if candidate.size else []) + ["noise"] + (["background"] if candidate.background else [])
 
 
 def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
@@ -91,8 +84,7 @@ def probe(problem: Problem, parent: Fit, candidate: Candidate) -> Probe:
 
 def background_strengths(prior: Prior) -> list[float]:
     """Where log background is first tried: at the mean of its prior, and above where that leaves much open."""
-    assert prior.log_background is not None  # filled in by Prior.for_data
-    mean, sd = prior.log_background
+    mean, sd = prior.of_slot("background")
     return [mean] if sd < OPEN_STRENGTH else [mean + step * sd for step in (0.0, 1.0, 2.0)]
 
 
@@ -101,7 +93,8 @@ def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray) -
     strengths = background_strengths(problem.prior)
     if len(strengths) == 1:
         return z
-    tries = np.stack([np.append(z[:-1], strength) for strength in strengths])
+    tries = np.tile(z, (len(strengths), 1))
+    tries[:, candidate.coordinates.slot("background")] = strengths
     return tries[np.argmax(log_joint_values(problem, candidate, tries))]
 
 
@@ -124,12 +117,13 @@ def bold(z: np.ndarray, added: np.ndarray, candidate: Candidate) -> np.ndarray:
     Beside the parent's own noise and scale an interaction looks worthless until it is fitted; the likelihood has one
     mode with the new inputs idle and one with them at work, and this start lies in the basin of the second.
     """
-    size = candidate.size
+    where = candidate.coordinates
     trial = z.copy()
-    trial[:size] = np.maximum(trial[:size], np.log(0.3))
+    trial[where.theta] = np.maximum(trial[where.theta], np.log(0.3))
     trial[added] = 0.0
-    trial[size] = min(trial[size], np.log(3.0))
-    trial[size + 1] -= 1.0
+    scale = where.slot("scale")
+    trial[scale] = min(trial[scale], np.log(3.0))
+    trial[where.slot("noise")] -= 1.0
     return trial
 
 

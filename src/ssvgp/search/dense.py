@@ -28,7 +28,7 @@ def dense_starts(
     part, best = ledger.part(rows), ledger.best()
     bar = part.carry(best).log_evidence - slack
     cuts = [Candidate(tuple(sorted(int(j) for j in order[:size]))) for size in sizes if size <= order.size]
-    starts = [_start(theta[list(cut.active)], ledger) for cut in cuts]
+    starts = [_start(cut, theta[list(cut.active)], ledger) for cut in cuts]
     curvatures = [np.diag(np.full(z.size, BOLD_VARIANCE)) for z in starts]
     tasks = [(part.problem, *one, 0.2, bar) for one in zip(cuts, starts, curvatures, strict=True)]
     trials = [trial for trial in ledger.problem.workers.map(fit, tasks) if trial.log_evidence > bar]
@@ -48,8 +48,8 @@ def _leads_back(part: Ledger, trial: Fit, best: Fit) -> bool:
     return prune(part, trial).candidate == best.candidate
 
 
-def _start(theta: np.ndarray, ledger: Ledger) -> np.ndarray:
+def _start(cut: Candidate, theta: np.ndarray, ledger: Ledger) -> np.ndarray:
     """log theta as the dense round left it, with the scale and noise of a process that explains most of y."""
     prior = ledger.problem.prior
-    tail = [min(prior.log_scale[0], 1.0), prior.log_noise[0] + 0.5]
-    return np.concatenate([np.log(np.clip(theta, 0.02, 2.0)), tail])
+    scale, noise = min(prior.log_scale[0], 1.0), prior.log_noise[0] + 0.5
+    return cut.coordinates.vector(np.log(np.clip(theta, 0.02, 2.0)), scale=scale, noise=noise)

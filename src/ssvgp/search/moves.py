@@ -31,13 +31,14 @@ def empty_fit(ledger: Ledger, background: str = "", bar: float = -np.inf) -> Fit
 
 def _empty_start(problem: Problem, candidate: Candidate) -> np.ndarray:
     """Much noise; beside a background whose strength is open, the best of several strengths and little noise too."""
-    much = problem.prior.log_noise[0] + 1.0
+    much, none, where = problem.prior.log_noise[0] + 1.0, np.empty(0), candidate.coordinates
     if not candidate.background:
-        return np.array([much])
+        return where.vector(none, noise=much)
     strengths = background_strengths(problem.prior)
     if len(strengths) == 1:
-        return np.array([much, strengths[0]])
-    starts = np.array([(noise, strength) for noise in (much, much - 3.0) for strength in strengths])
+        return where.vector(none, noise=much, background=strengths[0])
+    pairs_tried = [(noise, strength) for noise in (much, much - 3.0) for strength in strengths]
+    starts = np.stack([where.vector(none, noise=noise, background=strength) for noise, strength in pairs_tried])
     return starts[np.argmax(log_joint_values(problem, candidate, starts))]
 
 

@@ -48,7 +48,8 @@ def test_the_slope_is_that_of_the_elbo_at_fixed_noise(
     family = make(form)
     train, rng = two_of_six(n=20), np.random.default_rng(3)
     batch = Batch(train.X, train.y, 2.5)
-    unknowns = family.start(6) + 0.1 * rng.standard_normal(6 * family.blocks + 2)
+    start = family.start(6)
+    unknowns = start + 0.1 * rng.standard_normal(start.size)
     precision = rng.uniform(0.0, 3.0, 6)
 
     def elbo(z: np.ndarray) -> float:

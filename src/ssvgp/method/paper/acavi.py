@@ -2,7 +2,7 @@
 
 The walk is the same for every form of q(theta); what differs is a `Family`. Here it is the point mass of the
 zero-temperature restriction (section 4.1); `meanfield` has the Gaussian. The unknowns are one vector:
-`blocks` stretches of p numbers that belong to the active inputs, then two for scale and noise (`scale_noise`).
+stretches of p numbers that belong to the active inputs, then scale and noise as `scale_noise` has them.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from ssvgp.gp.marginal import gradient, log_likelihood
 from ssvgp.method.paper import spike_slab
 from ssvgp.method.paper.descent import AdamRates, AdamState, adam_restrict, adam_start, adam_step
 from ssvgp.method.paper.minibatch import Pool, draw, pool
-from ssvgp.method.paper.scale_noise import ScaleNoise
+from ssvgp.method.paper.scale_noise import SLOTS, ScaleNoise
 from ssvgp.method.paper.spike_slab import Beliefs, SpikeSlab
+from ssvgp.model.coordinates import Coordinates
 from ssvgp.records import Parameters, Train
 from ssvgp.settings import SMALL_ROWS, PaperSettings
 
@@ -36,13 +37,14 @@ class Batch:
 
 
 class Family(Protocol):
-    """A form of q(theta): `blocks` numbers for each input."""
+    """A form of q(theta): numbers for each input, by the names of their stretches."""
 
-    @property
-    def blocks(self) -> int: ...
+    def coordinates(self, unknowns: np.ndarray) -> Coordinates:
+        """What stands where in the unknowns."""
+        ...
 
     def start(self, d: int) -> np.ndarray:
-        """Unknowns (blocks * d + 2,) before the first step."""
+        """Unknowns of d inputs before the first step."""
         ...
 
     def centre(self, unknowns: np.ndarray) -> np.ndarray:
@@ -76,36 +78,38 @@ class PointMass:
     """q(theta) = delta_mu(theta): zero temperature."""
 
     form: ScaleNoise
-    blocks: int = 1
+
+    def coordinates(self, unknowns: np.ndarray) -> Coordinates:
+        return Coordinates.of_length(unknowns.size, SLOTS)
 
     def start(self, d: int) -> np.ndarray:
         return np.concatenate([np.full(d, d**-0.5), self.form.start()])
 
     def centre(self, unknowns: np.ndarray) -> np.ndarray:
-        return unknowns[:-2]
+        return unknowns[self.coordinates(unknowns).theta]
 
     def spread(self, unknowns: np.ndarray) -> np.ndarray:
-        return np.zeros(unknowns.size - 2)
+        return np.zeros(self.coordinates(unknowns).size)
 
     def likelihood(
         self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
     ) -> float:
-        at = self.parameters(unknowns[:-2], unknowns)
+        at = self.parameters(self.centre(unknowns), unknowns)
         return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
 
     def slope(
         self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
         noise: np.random.Generator,
     ) -> np.ndarray:
-        theta = unknowns[:-2]
+        where, theta = self.coordinates(unknowns), self.centre(unknowns)
         g = gradient(kernel, batch.rows, batch.y, self.parameters(theta, unknowns), jitter=jitter)
         out = np.empty_like(unknowns)
-        out[:-2] = batch.factor * g.theta - precision * theta
-        out[-2:] = batch.factor * self.form.slope(unknowns[-2:], g)
+        out[where.theta] = batch.factor * g.theta - precision * theta
+        out[where.rest] = batch.factor * self.form.slope(unknowns[where.rest], g)
         return out
 
     def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
-        return self.form.parameters(theta, unknowns[-2:])
+        return self.form.parameters(theta, unknowns[self.coordinates(unknowns).rest])
 
 
 @dataclass(frozen=True)
@@ -215,7 +219,7 @@ def settle(
     keep = lam > settings.prune if settings.prune > 0 else np.ones(lam.size, dtype=bool)
     inclusion = np.zeros(d)
     inclusion[walk.active[keep]] = lam[keep]
-    mask = np.concatenate([np.tile(keep, family.blocks), [True, True]])
+    mask = family.coordinates(walk.unknowns).surviving(keep)
     after = replace(
         walk,
         active=walk.active[keep],

@@ -77,6 +77,6 @@ def climb_on(
     unknowns = np.concatenate([fit.theta, family.form.unknowns(fit.parameters.scale, noise)])
     walk = Walk(fit.active, unknowns, adam_start(unknowns.size), Beliefs(fit.inclusion, fit.xi))
     walk = acavi.advance(walk, train, kernel, family, prior_at(settings, fit.v), settings, steps, rng)
-    theta = walk.unknowns[:-2]
+    theta = family.centre(walk.unknowns)
     learned = family.parameters(theta, walk.unknowns)
     return replace(fit, theta=theta, parameters=replace(learned, noise=learned.noise + settings.jitter))

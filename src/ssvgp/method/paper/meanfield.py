@@ -10,7 +10,8 @@ from ssvgp.gp.kernels.families import Kernel
 from ssvgp.gp.marginal import gradient, log_likelihood
 from ssvgp.method.paper import spike_slab
 from ssvgp.method.paper.acavi import Batch, Fit
-from ssvgp.method.paper.scale_noise import ScaleNoise
+from ssvgp.method.paper.scale_noise import SLOTS, ScaleNoise
+from ssvgp.model.coordinates import Coordinates
 from ssvgp.records import Member, Parameters
 
 
@@ -26,19 +27,21 @@ class MeanField:
     form: ScaleNoise
     samples: int = 1
     initial_sd: float = 2e-3
-    blocks: int = 2
+
+    def coordinates(self, unknowns: np.ndarray) -> Coordinates:
+        return Coordinates.of_length(unknowns.size, SLOTS, ("theta", "log_sd"))
 
     def start(self, d: int) -> np.ndarray:
         return np.concatenate([np.full(d, d**-0.5), np.full(d, np.log(self.initial_sd)), self.form.start()])
 
     def centre(self, unknowns: np.ndarray) -> np.ndarray:
-        return unknowns[: (unknowns.size - 2) // 2]
+        return unknowns[self.coordinates(unknowns).theta]
 
     def spread(self, unknowns: np.ndarray) -> np.ndarray:
         return np.exp(self._log_sd(unknowns))
 
     def _log_sd(self, unknowns: np.ndarray) -> np.ndarray:
-        return unknowns[(unknowns.size - 2) // 2 : -2]
+        return unknowns[self.coordinates(unknowns).stretch("log_sd")]
 
     def likelihood(
         self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
@@ -55,21 +58,21 @@ class MeanField:
         noise: np.random.Generator,
     ) -> np.ndarray:
         mu, sd = self.centre(unknowns), self.spread(unknowns)
-        p = mu.size
-        out = np.zeros_like(unknowns)
-        for epsilon in noise.standard_normal((self.samples, p)):
+        where, out = self.coordinates(unknowns), np.zeros_like(unknowns)
+        theta, log_sd = where.theta, where.stretch("log_sd")
+        for epsilon in noise.standard_normal((self.samples, mu.size)):
             at = self.parameters(mu + sd * epsilon, unknowns)
             g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter)
-            out[:p] += g.theta
-            out[p:-2] += g.theta * epsilon * sd
-            out[-2:] += self.form.slope(unknowns[-2:], g)
+            out[theta] += g.theta
+            out[log_sd] += g.theta * epsilon * sd
+            out[where.rest] += self.form.slope(unknowns[where.rest], g)
         out *= batch.factor / self.samples
-        out[:p] -= precision * mu
-        out[p:-2] += 1.0 - precision * sd**2  # 1: the entropy of q(theta) is the sum of the log sd
+        out[theta] -= precision * mu
+        out[log_sd] += 1.0 - precision * sd**2  # 1: the entropy of q(theta) is the sum of the log sd
         return out
 
     def parameters(self, theta: np.ndarray, unknowns: np.ndarray) -> Parameters:
-        return self.form.parameters(theta, unknowns[-2:])
+        return self.form.parameters(theta, unknowns[self.coordinates(unknowns).rest])
 
 
 def draw_members(fit: Fit, kernel: Kernel, count: int, rng: np.random.Generator) -> tuple[Member, ...]:

@@ -14,9 +14,11 @@ from ssvgp.gp.marginal import Gradient
 from ssvgp.records import Parameters
 from ssvgp.settings import PaperSettings
 
+SLOTS = ("scale", "noise")  # in this order
+
 
 class ScaleNoise(Protocol):
-    """The last two unknowns of a walk: what they stand for, and the gradient in them."""
+    """What the slots of scale and noise hold, and the gradient in them."""
 
     def start(self) -> np.ndarray:
         """The two unknowns at scale = noise = 1 (B.1)."""
