@@ -27,7 +27,7 @@ def test_a_raw_target_is_neither_centred_nor_scaled() -> None:
     model = fitted(y, X, target="raw")
     np.testing.assert_array_equal(model.train_.y, y)
     assert np.mean((model.predict(X) - y) ** 2) < 0.1 * np.var(y)
-    mean, sd = model.predict(X, return_std=True)
+    _, sd = model.predict(X, return_std=True)
     density = model.log_predictive_density(X, y)
     assert np.isfinite(density).all() and np.all(sd > 0)
     assert model.noise_variance_ == pytest.approx(model.weights_ @ [m.parameters.noise for m in model.members_])
@@ -60,7 +60,7 @@ def test_a_reflected_draw_is_the_same_draw_upside_down() -> None:
 
 @pytest.mark.slow
 def test_the_papers_method_falls_where_y_is_reflected_and_the_default_does_not() -> None:
-    """Experiment 1, eight draws: sin(3 x5) is a hump, which a positive level of y pays for and a negative one does not."""
+    """Experiment 1, eight draws: sin(3 x5) is a hump, which a positive level of y pays for, a negative one not."""
     found: dict[str, list[float]] = {"paper": [], "paper reflected": [], "auto reflected": []}
     settings = PaperSettings(target="raw", minibatch=0.5)
     for seed in range(2000, 2008):
