@@ -1,4 +1,4 @@
-"""Every table of the paper with our numbers: for each score ours, what is printed, and the difference.
+"""Every table of the paper with our numbers: for each score ours, and what is printed.
 
     python -m experiments.paper_tables            all tables from the stored results
 """
