@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from experiments import designs
 from experiments.command import main
-from experiments.methods import READINGS
 from experiments.problems import Problem, drawn
 from experiments.runner import Experiment
 
@@ -51,7 +50,11 @@ EXPERIMENT = Experiment(
             "mcp",
             "mcmc",
             "paper_n2_standardised",
-            *READINGS,
+            "mlii_raw",
+            "mlii_learned",
+            "gam_lasso_r",
+            "gam_ssl_r",
+            "gam_ssl_r5",
         ),
         "reflected": ("ssvgp", "paper_n", "paper_n2", "paper_n4"),
     },
