@@ -94,7 +94,7 @@ def test_a_smoke_run_is_never_compared_with_print(
     stored_line: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", {"training": figures.FIGURES["training"]})
-    monkeypatch.setattr(results, "_caption", str)
+    monkeypatch.setattr(results, "_pictures", lambda *names: list(names))
     store.append(tmp_path / "toy-smoke.jsonl", stored_line("toy", "toy", "mlii", 0, nmse=9.0))
     results.main(["--smoke", "--results", str(tmp_path), "--docs", str(tmp_path / "docs")])
     assert "**not**, because a smoke run is too small" in (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")
