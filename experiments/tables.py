@@ -63,11 +63,13 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown, two columns for each score, and the trials behind ours; folded where it is long."""
-    heads = [f"{c.heading} {part}" for c in table.columns for part in ("ours", "printed")]
+    """The table as Markdown, ours and printed for each score, and the trials behind ours; folded where it is long."""
+    sides = ("ours", "printed") if any(pair.printed for row in table.rows for pair in row.pairs) else ("ours",)
+    heads = [f"{column.heading} {side}" for column in table.columns for side in sides]
     lines = []
     for row in table.rows:
-        cells = [cell for pair, c in zip(row.pairs, table.columns, strict=True) for cell in cells_of(pair, c.decimals)]
+        pairs = zip(row.pairs, table.columns, strict=True)
+        cells = [cell for pair, column in pairs for cell in cells_of(pair, column.decimals)[: len(sides)]]
         lines.append([row.label, _trials(row), *cells])
     shown = grid(["", "trials", *heads], lines)
     return folded(f"Show all {len(lines)} rows", shown) if len(lines) > LONG else shown

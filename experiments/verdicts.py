@@ -80,7 +80,8 @@ def _judged(
     if all(column.timed for column in table.columns):
         return TIMES, _how_fast(table, rows)
     kinds = _kinds_of_scores(table, rows)
-    remark = remark_of(remarks, table.name, name) or _training_of(table, rows[0], stored)
+    reasons = (_training_of(table, rows[0], stored), remark_of(remarks, table.name, name))
+    remark = " ".join(reason for reason in reasons if reason)
     if NOT in kinds.values():
         return NOT, f"{_listed(kinds)}, because {_inside(remark)}" if remark else ""
     if BETTER in kinds.values():
@@ -139,7 +140,7 @@ def _training_of(table: Table, row: Row, stored: Stored) -> str:
     """That a training was stopped early, which explains whatever it gave."""
     experiment, design = table.at
     cut = next((words for line in stored.good(experiment, design, row.method) if (words := cut_short(line))), "")
-    return f"its training {cut}" if cut else ""
+    return f"Its training {cut}." if cut else ""
 
 
 def _why_not_run(table: Table, row: Row, remarks: Mapping[str, str]) -> str:

@@ -135,6 +135,10 @@ def test_figures_are_the_same_each_time_and_drawn_where_nothing_was_run(
     assert first == again and len(empty) == 6 and first[0] != empty[0] and first[5] != empty[5]
 
 
+def test_every_stored_row_that_differs_from_print_has_its_reason() -> None:
+    assert "## Summary" in results.page(load())
+
+
 def test_the_stored_results_can_be_read_and_name_methods_that_exist() -> None:
     for path in sorted(store.RESULTS.glob("*.jsonl")):
         assert {line["method"] for line in store.read(path)} <= set(METHODS)

@@ -124,6 +124,14 @@ def test_only_long_tables_are_folded() -> None:
     assert folded("a", "| b |") == "<details>\n<summary>a</summary>\n\n| b |\n\n</details>"
 
 
+def test_a_table_that_the_paper_does_not_have_has_no_column_for_print(stored_line: Make) -> None:
+    stored = Stored({"real": [stored_line("real", "blog_feedback", "sgp", 0)]})
+    tables = {table.name: table for table in all_tables(stored)}
+    assert "printed" not in markdown(tables["real_blog_feedback"])
+    assert "| SGP(512) | 1 | 0.500 |" in markdown(tables["real_blog_feedback"])
+    assert "MSE printed" in markdown(tables["real_ujiindoorloc"])
+
+
 def test_readings_of_how_rivals_were_run_are_rows_where_they_were_run(stored_line: Make) -> None:
     name = next(iter(methods.READINGS))
     lines = [stored_line("experiment1", "experiment1", name, 0, mcc=0.5)]

@@ -102,6 +102,8 @@ def test_a_training_that_was_stopped_early_explains_itself(stored_line: Make) ->
     tables = [table for table in all_tables(stored) if table.name == "experiment2_tall"]
     found = {one.name: one.text for one in verdicts(tables, {}, stored)}
     assert found["SVGP(1024)"] == "**not**, because its training was stopped after 9000 s, 3 of 25 epochs done."
+    known = {one.name: one.text for one in verdicts(tables, {"experiment2_tall/SVGP(1024)": "And more."}, stored)}
+    assert known["SVGP(1024)"].endswith("3 of 25 epochs done. And more.")
 
 
 def test_the_summary_has_one_line_for_each_printed_row_of_each_table() -> None:
