@@ -66,4 +66,4 @@ def settings(stored: Stored) -> list[str]:
     if not lines:
         return []
     head = ["experiment", "design", "rival", "settings other than its own", "what it reported, mean over trials"]
-    return ["### Settings and budgets of rivals", folded(f"{len(lines)} rows", grid(head, lines))]
+    return ["### Settings and budgets of rivals", folded(f"Show all {len(lines)} rows", grid(head, lines))]

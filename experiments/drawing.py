@@ -21,21 +21,22 @@ Figure = Any
 
 __all__ = ["DARK", "DPI", "LIGHT", "OTHER", "SIGNAL", "STYLE", "logarithmic", "name_points", "not_run", "plt"]
 
-# Where a name may stand, in points from its point: beside it first, then a line further up or down.
+NAME_SIZE = 7.0
+# Where a name of that size may stand, in points from its point: beside it first, then a line further up or down.
 PLACES = (
     *((5, 3, "left"), (5, -9, "left"), (-5, 3, "right"), (-5, -9, "right"), (0, 7, "center"), (0, -13, "center")),
     *((5, 12, "left"), (5, -18, "left"), (-5, 12, "right"), (-5, -18, "right")),
 )
 
 
-def name_points(ax: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+def name_points(ax: Axes, points: Sequence[tuple[float, float, str]], size: float = NAME_SIZE) -> None:
     """A name beside each point, in the place where it meets the fewest points and names; long names choose first."""
     ax.figure.draw_without_rendering()  # limits are settled from here on
     dots = [Bbox.from_extents(x - 6, y - 6, x + 6, y + 6) for x, y in (ax.transData.transform(p[:2]) for p in points)]
     names: list[Bbox] = []
     for number in sorted(range(len(points)), key=lambda number: -len(points[number][2])):
         x, y, name = points[number]
-        options = [_named(ax, (x, y), name, place) for place in PLACES]
+        options = [_named(ax, (x, y), name, place, size) for place in PLACES]
         counts = [_met(ax, text, [*dots[:number], *dots[number + 1 :], *names]) for text in options]
         best = counts.index(min(counts))
         for place, text in enumerate(options):
@@ -43,9 +44,10 @@ def name_points(ax: Axes, points: Sequence[tuple[float, float, str]]) -> None:
         names.append(options[best].get_window_extent().padded(3.0))
 
 
-def _named(ax: Axes, point: tuple[float, float], name: str, place: tuple[int, int, str]) -> Any:
+def _named(ax: Axes, point: tuple[float, float], name: str, place: tuple[int, int, str], size: float) -> Any:
     right, up, side = place
-    return ax.annotate(name, point, (right, up), textcoords="offset points", fontsize=7, ha=side)
+    beside = (right * size / NAME_SIZE, up * size / NAME_SIZE)
+    return ax.annotate(name, point, beside, textcoords="offset points", fontsize=size, ha=side)
 
 
 def _met(ax: Axes, text: Any, taken: Sequence[Bbox]) -> int:

@@ -117,7 +117,7 @@ def figure3(stored: Stored) -> Figure:
 
 
 def figure4(stored: Stored) -> Figure:
-    """Experiment 2, n = d = 10^4: mean surfaces of predictions beside the true one."""
+    """Experiment 2, n = d = 10⁴: mean surfaces of predictions beside the true one."""
     truth = experiment2(0, n=4, d=2, n_test=10_000).f_test
     panels = {"truth": np.array(surface(truth)).reshape(25, 25)}
     for method in ("ssvgp", "paper_256", "sgp", "svgp"):

@@ -123,6 +123,12 @@ READINGS: dict[str, Method] = {
         settings=SPARSE_GAM | {"spikes": 5},
         smoke={"spikes": 4},
     ),
+    "pmf_one_draw": Method(
+        "PMF+BBVI(100), one draw",
+        "pmf_bbvi_100",
+        settings={"predictive": 1, "selection": "draw"},
+        smoke={"steps": 5},
+    ),
 }
 METHODS: dict[str, Method] = OURS | RIVALS | READINGS
 

@@ -28,26 +28,27 @@ SHOWN = {
 }
 
 
+@plt.rc_context({"font.size": 14})
 def accuracy(stored: Stored) -> Figure:
     """Experiment 1, 6 of 1000 inputs from 100 rows: test error against time, and MCC of the selection in brackets."""
-    figure, ax = plt.subplots(figsize=(7.2, 3.9), constrained_layout=True)
+    figure, ax = plt.subplots(figsize=(9.6, 7.8), constrained_layout=True)  # large, since it is shown small
     points = []
     for method, name in SHOWN.items():
         at = ("experiment1", "experiment1", method)
         nmse, seconds, mcc = (stored.values(*at, score) for score in ("nmse", "seconds", "mcc_best"))
         if nmse.size:
             points.append((float(seconds.mean()), float(nmse.mean()), f"{name} ({mcc.mean():.2f})"))
-            ax.plot(*points[-1][:2], "o", color=DARK if METHODS[method].peer else SIGNAL)
+            ax.plot(*points[-1][:2], "o", markersize=11, color=DARK if METHODS[method].peer else SIGNAL)
     if not points:
         not_run(ax)
         return figure
     ax.set(xlabel="seconds of fit and prediction", ylabel="squared error / variance of the test targets")
-    ax.set_title("6 of 1000 inputs from 100 rows; in brackets the MCC of the selection, 1 is faultless")
+    ax.set_title("6 of 1000 inputs from 100 rows\nin brackets the MCC of the selection, 1 is faultless", fontsize=15)
     for which in ("x", "y"):
         logarithmic(ax, which)
     ax.margins(x=0.12, y=0.12)
     ax.grid(alpha=0.3)
-    name_points(ax, points)
+    name_points(ax, points, size=14.0)
     return figure
 
 

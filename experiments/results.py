@@ -28,12 +28,14 @@ def page(stored: Stored, remarks: Mapping[str, str] = REMARKS) -> str:
     """The whole page as Markdown; an error names the rows that differ from print and have no remark."""
     tables = {table.name: table for table in all_tables(stored)}
     parts = [layout.INTRODUCTION, *_summary(list(tables.values()), stored, remarks)]
+    own = {
+        "percentiles": [f"### {layout.TARGET_TITLE}", layout.TARGET_SAYS, target_markdown(stored)],
+        "parts_tall": [f"### {layout.TRAINING_TITLE}", layout.TRAINING_SAYS, *_pictures("training")],
+    }
     for section in layout.SECTIONS:
         parts += [f"## {section.title}", section.says]
         for place in section.places:
-            parts += _table(tables[place.table], place)
-            if place.table == "percentiles":
-                parts += [f"### {layout.TARGET_TITLE}", layout.TARGET_SAYS, target_markdown(stored)]
+            parts += [*_table(tables[place.table], place), *own.get(place.table, ())]
     parts += [*league(stored, remarks), "## How it was measured", *conditions(stored), *settings(stored)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -61,14 +63,17 @@ def _plain(value: float) -> str:
 
 
 def _table(table: Table, place: layout.Place) -> list[str]:
-    """A heading, the sentence, the table with its note, and the figures beside it."""
-    pictures = [f"![{_caption(name)}](images/results/{name}.png)" for name in place.figures]
-    return [f"### {table.title}", place.says, *pictures, markdown(table), table.note]
+    """A heading, the sentence, the figures beside the table, and the table with its note."""
+    return [f"### {table.title}", place.says, *_pictures(*place.figures), markdown(table), table.note]
 
 
-def _caption(name: str) -> str:
-    """The first sentence of what a figure says of itself."""
-    return (figures.FIGURES[name].__doc__ or name).splitlines()[0].rstrip(".")
+def _pictures(*names: str) -> list[str]:
+    """Figures, each with what it shows below it."""
+    parts = []
+    for name in names:
+        caption = (figures.FIGURES[name].__doc__ or name).splitlines()[0]
+        parts += [f"![{caption}](images/results/{name}.png)", f"*{caption}*"]
+    return parts
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

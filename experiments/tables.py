@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from experiments.summaries import Measured, Printed
 
 NOT_RUN, NOT_PRINTED = "not run", "–"
+SPREAD = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
 LONG = 12  # rows; a longer table is folded
 
 
@@ -62,14 +63,16 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown, three columns for each score, and the trials behind ours; folded where it is long."""
-    heads = [f"{c.heading} {part}" for c in table.columns for part in ("ours", "printed", "difference")]
+    """The table as Markdown, ours and printed for each score, and the trials behind ours; folded where it is long."""
+    sides = ("ours", "printed") if any(pair.printed for row in table.rows for pair in row.pairs) else ("ours",)
+    heads = [f"{column.heading} {side}" for column in table.columns for side in sides]
     lines = []
     for row in table.rows:
-        cells = [cell for pair, c in zip(row.pairs, table.columns, strict=True) for cell in cells_of(pair, c.decimals)]
+        pairs = zip(row.pairs, table.columns, strict=True)
+        cells = [cell for pair, column in pairs for cell in cells_of(pair, column.decimals)[: len(sides)]]
         lines.append([row.label, _trials(row), *cells])
     shown = grid(["", "trials", *heads], lines)
-    return folded(f"{len(lines)} rows", shown) if len(lines) > LONG else shown
+    return folded(f"Show all {len(lines)} rows", shown) if len(lines) > LONG else shown
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -87,16 +90,15 @@ def _trials(row: Row) -> str:
     return f"{count}" + (f", {row.failed} failed" if row.failed else "")
 
 
-def cells_of(pair: Pair, decimals: int) -> tuple[str, str, str]:
-    """Ours, what is printed, and the difference, as text."""
+def cells_of(pair: Pair, decimals: int) -> tuple[str, str]:
+    """Ours and what is printed, as text."""
     ours, printed = NOT_RUN, NOT_PRINTED
     if pair.ours:
-        ours = f"{pair.ours.value:.{decimals}f}" + (f" ± {pair.ours.sd:.{decimals}f}" if pair.ours.sd else "")
+        ours = f"{pair.ours.value:.{decimals}f}" + (f"{SPREAD}{pair.ours.sd:.{decimals}f}" if pair.ours.sd else "")
     if pair.printed:
         printed = f"{pair.printed.value:.{decimals}f}"
-        printed += "" if pair.printed.sd is None else f" ± {pair.printed.sd:.{decimals}f}"
-    gap = f"{pair.ours.value - pair.printed.value:+.{decimals}f}" if pair.ours and pair.printed else ""
-    return ours, printed, gap
+        printed += "" if pair.printed.sd is None else f"{SPREAD}{pair.printed.sd:.{decimals}f}"
+    return ours, printed
 
 
 def line(cells: Sequence[str]) -> str:

@@ -39,6 +39,7 @@ EXPERIMENT = Experiment(
             "mlii_lbfgs",
             "pmf_bbvi_10",
             "pmf_bbvi_100",
+            "pmf_one_draw",
         ),
         "toy_weak": ("ssvgp", "mf_by_v", "paper_n4", "paper_n4_log", "paper_n4_text"),
     },

@@ -18,7 +18,6 @@ from experiments.tables import Column, Pair, Row, Table, cells_of, grid
 
 LIMIT = 2.0  # standard errors
 REPRODUCED, BETTER, NOT, NOT_RUN, TIMES = "reproduced", "better", "not", "not run", "times only"
-SIDES = ("ours", "printed")
 EVERY_ROW = "*"  # the remark on rows that have none of their own: a smoke run proves nothing
 
 
@@ -81,7 +80,8 @@ def _judged(
     if all(column.timed for column in table.columns):
         return TIMES, _how_fast(table, rows)
     kinds = _kinds_of_scores(table, rows)
-    remark = remark_of(remarks, table.name, name) or _training_of(table, rows[0], stored)
+    reasons = (_training_of(table, rows[0], stored), remark_of(remarks, table.name, name))
+    remark = " ".join(reason for reason in reasons if reason)
     if NOT in kinds.values():
         return NOT, f"{_listed(kinds)}, because {_inside(remark)}" if remark else ""
     if BETTER in kinds.values():
@@ -113,11 +113,16 @@ def kind_of(column: Column, pair: Pair, trials: int) -> str:
 
 
 def _listed(kinds: Mapping[str, str]) -> str:
-    """One word where all scores agree, or else the word of each, the worst last: "MSE better, MCC not"."""
+    """One word where all scores agree, or else the word of each, the worst last: "MSE better, MCC **not**"."""
     if len(set(kinds.values())) == 1:
-        return next(iter(kinds.values()))
-    parts = [f"{' and '.join(found)} {kind}" for kind in (REPRODUCED, BETTER, NOT) if (found := _with(kinds, kind))]
-    return ", ".join(parts)
+        return _word(next(iter(kinds.values())))
+    found = {kind: _with(kinds, kind) for kind in (REPRODUCED, BETTER, NOT)}
+    return ", ".join(f"{' and '.join(headings)} {_word(kind)}" for kind, headings in found.items() if headings)
+
+
+def _word(kind: str) -> str:
+    """The word of a verdict; who looks for what is not reproduced finds it in bold."""
+    return f"**{kind}**" if kind == NOT else kind
 
 
 def _with(kinds: Mapping[str, str], kind: str) -> list[str]:
@@ -135,7 +140,7 @@ def _training_of(table: Table, row: Row, stored: Stored) -> str:
     """That a training was stopped early, which explains whatever it gave."""
     experiment, design = table.at
     cut = next((words for line in stored.good(experiment, design, row.method) if (words := cut_short(line))), "")
-    return f"its training {cut}" if cut else ""
+    return f"Its training {cut}." if cut else ""
 
 
 def _why_not_run(table: Table, row: Row, remarks: Mapping[str, str]) -> str:
@@ -157,37 +162,29 @@ def _how_fast(table: Table, rows: Sequence[Row]) -> str:
 
 def summary_markdown(found: Sequence[Verdict]) -> str:
     """The one table: a line for each printed row."""
-    head = ["table", "row", "ours", "printed", "time, ours", "time, printed", "verdict"]
     rows = [
-        [one.table.place, one.name, *(_cell(one.table, one.rows, side) for side in (0, 1)), *_times(one), one.text]
+        [one.table.place, one.name, *(_cell(one.table, one.rows, side, "<br>") for side in (0, 1)), one.text]
         for one in found
     ]
-    return grid(head, rows)
+    return grid(["table", "row", "ours", "printed", "verdict"], rows)
 
 
-def _cell(table: Table, rows: Sequence[Row], side: int) -> str:
-    """The scores of a row in one cell, ours (side 0) or printed (1); percentiles stand one behind the other."""
+def _cell(table: Table, rows: Sequence[Row], side: int, between: str = "; ") -> str:
+    """The scores of a row in one cell, ours (side 0) or printed (1); percentiles stand one behind the other.
+
+    Seconds are left out where they stand beside other scores: Table 5 has them.
+    """
     if side == 0 and all(pair.ours is None for row in rows for pair in row.pairs):
         return ""
+    alone = all(column.timed for column in table.columns)
     parts = []
     for place, column in enumerate(table.columns):
-        if column.timed or all(row.pairs[place].printed is None for row in rows):
+        beside = column.score == "seconds" and not alone
+        if beside or all(row.pairs[place].printed is None for row in rows):
             continue
         values = [cells_of(row.pairs[place], column.decimals)[side] for row in rows]
         parts.append(f"{column.heading} {' / '.join(values)}")
-    return "; ".join(parts)
-
-
-def _times(one: Verdict) -> tuple[str, str]:
-    """Time of ours and the printed one, that of parts as a sum; of percentiles the middle one."""
-    row = one.rows[len(one.rows) // 2]
-    timed = [(c, pair) for c, pair in zip(one.table.columns, row.pairs, strict=True) if c.timed and pair.printed]
-    if not timed:
-        return "", ""
-    unit = "s" if "seconds" in timed[0][0].score else "min"
-    sides = [[f"{side.value:.{c.decimals}f}" for c, p in timed if (side := getattr(p, name))] for name in SIDES]
-    ours, printed = (f"{' + '.join(values)} {unit}" if values else "" for values in sides)
-    return ours, printed
+    return between.join(parts)
 
 
 def counts_sentence(found: Sequence[Verdict]) -> str:

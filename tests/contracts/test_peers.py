@@ -21,6 +21,7 @@ QUICK: dict[str, dict[str, object]] = {
     "mcp": {"folds": 4, "penalties": 20},
     "gam_lasso": {"folds": 4, "penalties": 20},
     "gam_ssl": {"spikes": 6},
+    "gam_ssl_fixed": {"spikes": 6},
     "gam_ssl_gic": {"spikes": 6},
     "lightgbm": {"trees": 100, "folds": 3},
     "sparse_bart": {"trees": 20, "burn_in": 200, "draws": 200},

@@ -14,6 +14,7 @@ from experiments.league import REAL
 from experiments.methods import METHODS
 from experiments.own_tables import target_markdown
 from experiments.summaries import Stored, load
+from experiments.tables import SPREAD
 from experiments.verdicts import MissingRemark, printed_rows
 
 Make = Callable[..., dict[str, Any]]
@@ -51,7 +52,8 @@ def test_the_page_begins_with_the_verdict_on_every_printed_row(lines: list[dict[
     page = results.page(stored_of(lines), REMARKS)
     summary = page[page.index("## Summary") : page.index("## The toy")]
     assert page.index("## Summary") < 600 and summary.count("\n| ") == 2 + 63
-    assert "| Table 4 | SSVGP+BMA | MSE 0.210 ± 0.010; MCC 0.51 ± 0.01 |" in summary and "not, because why." in summary
+    assert f"| Table 4 | SSVGP+BMA | MSE 0.210{SPREAD}0.010<br>MCC 0.51{SPREAD}0.01 |" in summary
+    assert "**not**, because why." in summary
     assert "| B.4, CTSLICE | SGP(512) |" in summary and "not run: the set could not be had" in summary
     assert "not explained" not in page.lower()
 
@@ -92,10 +94,10 @@ def test_a_smoke_run_is_never_compared_with_print(
     stored_line: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(figures, "FIGURES", {"training": figures.FIGURES["training"]})
-    monkeypatch.setattr(results, "_caption", str)
+    monkeypatch.setattr(results, "_pictures", lambda *names: list(names))
     store.append(tmp_path / "toy-smoke.jsonl", stored_line("toy", "toy", "mlii", 0, nmse=9.0))
     results.main(["--smoke", "--results", str(tmp_path), "--docs", str(tmp_path / "docs")])
-    assert "not, because a smoke run is too small" in (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")
+    assert "**not**, because a smoke run is too small" in (tmp_path / "docs" / "results.md").read_text(encoding="utf-8")
 
 
 def test_an_empty_folder_gives_a_page_that_says_so(tmp_path: Path) -> None:
@@ -131,6 +133,10 @@ def test_figures_are_the_same_each_time_and_drawn_where_nothing_was_run(
     again = [path.read_bytes() for path in figures.save_all(stored_of(lines), tmp_path / "again")]
     empty = [path.read_bytes() for path in figures.save_all(Stored({}), tmp_path / "empty")]
     assert first == again and len(empty) == 6 and first[0] != empty[0] and first[5] != empty[5]
+
+
+def test_every_stored_row_that_differs_from_print_has_its_reason() -> None:
+    assert "## Summary" in results.page(load())
 
 
 def test_the_stored_results_can_be_read_and_name_methods_that_exist() -> None:

@@ -61,16 +61,16 @@ def test_one_trial_is_judged_by_the_printed_spread_and_not_at_all_without() -> N
 
 def test_each_score_has_its_word_and_the_reason_comes_last() -> None:
     one = judged(pair(0.1, 0.5), pair(0.1, 0.5), remarks={"t/LASSO": "Its folds differ."})
-    assert (one.kind, one.text) == (NOT, "MSE better, MCC not, because its folds differ.")
+    assert (one.kind, one.text) == (NOT, "MSE better, MCC **not**, because its folds differ.")
     both = judged(pair(0.9, 0.5), pair(0.1, 0.5), remarks={"t": "R's solver is another"})
-    assert both.text == "not, because R's solver is another."
+    assert both.text == "**not**, because R's solver is another."
     assert judged(pair(0.1, 0.5), pair(0.5, 0.5)).text == "MCC reproduced, MSE better"
     told = judged(pair(0.1, 0.5), pair(0.5, 0.5), remarks={"t/LASSO": "A better solver."})
     assert told.text == "MCC reproduced, MSE better: a better solver."
 
 
 def test_a_row_that_differs_and_has_no_remark_is_an_error_that_names_it() -> None:
-    with pytest.raises(MissingRemark, match=r"remarks.json:\n  t/LASSO: MSE 0.900 ± 0.100; MCC 0.50 ± 0.10, printed"):
+    with pytest.raises(MissingRemark, match=r"remarks.json:\n  t/LASSO: MSE 0.900\s±\s0.100; MCC 0.50\s±\s0.10, pri"):
         judged(pair(0.9, 0.5), pair(0.5, 0.5))
 
 
@@ -80,7 +80,7 @@ def test_the_page_is_not_written_while_a_remark_is_missing(stored_line: Make) ->
     with pytest.raises(MissingRemark, match=r"table1/ML-II GP: MSE 0\.501(.|\n)*table4/ML-II GP"):
         results.page(Stored({"toy": lines}), known)
     page = results.page(Stored({"toy": lines}), known | {"table1": "This is why.", "table4/ML-II GP": "That is why."})
-    assert "| not, because this is why. |" in page and "| not, because that is why. |" in page
+    assert "| **not**, because this is why. |" in page and "| **not**, because that is why. |" in page
 
 
 def test_what_was_not_run_says_so_with_the_reason_that_is_known() -> None:
@@ -101,7 +101,9 @@ def test_a_training_that_was_stopped_early_explains_itself(stored_line: Make) ->
     stored = Stored({"experiment2": [line]})
     tables = [table for table in all_tables(stored) if table.name == "experiment2_tall"]
     found = {one.name: one.text for one in verdicts(tables, {}, stored)}
-    assert found["SVGP(1024)"] == "not, because its training was stopped after 9000 s, 3 of 25 epochs done."
+    assert found["SVGP(1024)"] == "**not**, because its training was stopped after 9000 s, 3 of 25 epochs done."
+    known = {one.name: one.text for one in verdicts(tables, {"experiment2_tall/SVGP(1024)": "And more."}, stored)}
+    assert known["SVGP(1024)"].endswith("3 of 25 epochs done. And more.")
 
 
 def test_the_summary_has_one_line_for_each_printed_row_of_each_table() -> None:
@@ -111,7 +113,7 @@ def test_the_summary_has_one_line_for_each_printed_row_of_each_table() -> None:
     assert len(lines) == 2 + len(found) == 2 + 63
     percentiles = [one for one in found if one.table.name == "percentiles"]
     assert len(percentiles) == 8 and all(len(one.rows) == 3 for one in percentiles)
-    assert "MSE 0.0046 / 0.0082 / 0.0133; MCC 1.00 / 1.00 / 0.93" in summary_markdown(percentiles)
+    assert "MSE 0.0046 / 0.0082 / 0.0133<br>MCC 1.00 / 1.00 / 0.93 |" in summary_markdown(percentiles)
 
 
 def test_rows_are_counted_by_kind_the_papers_own_method_first() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from ssvgp import peers
 from ssvgp.peers import group_ssl
 from ssvgp.peers.folds import choose, falling
 from ssvgp.peers.group_ssl import Mixture, Problem
@@ -164,3 +165,76 @@ def test_mcp_does_not_shrink_a_strong_effect_as_the_lasso_does(rng):
     # Beyond gamma times the penalty MCP is flat; below the penalty it is zero.
     assert weights[0] == pytest.approx(2.0, abs=1e-4)
     assert weights[1] == weights[2] == 0.0
+
+
+def test_the_weighted_group_lasso_balances_every_group_against_its_weight(problem):
+    """At the minimum Z_g'r / n = weight_g b_g / ||b_g|| for a group that is in, and is no longer than it otherwise."""
+    pytest.importorskip("skglm")
+    from ssvgp.peers.additive import weighted_group_lasso
+
+    weights = np.linspace(0.05, 0.4, 40)
+    found = weighted_group_lasso(problem.design, problem.y, weights, np.zeros((40, 4)), tol=1e-10)
+    residual = problem.y - problem.design @ found.ravel()
+    pulls = (problem.design.T @ residual).reshape(40, 4) / len(problem.y)
+    lengths = np.sqrt(np.sum(found**2, axis=1))
+    inside = lengths > 0
+    assert 1 < inside.sum() < 40
+    directions = found[inside] / lengths[inside, None]
+    np.testing.assert_allclose(pulls[inside], weights[inside, None] * directions, atol=1e-6)
+    assert np.all(np.sqrt(np.sum(pulls[~inside] ** 2, axis=1)) <= weights[~inside] + 1e-8)
+
+
+def test_raw_lengths_are_those_of_the_shortest_coefficients_of_all_standardised_b_splines(rng):
+    """As grpreg has them: least squares on all six standardised B-splines by the singular values, then unscaled."""
+    from ssvgp.peers.additive_ssl_fixed import Splines
+
+    X = rng.uniform(size=(80, 3))
+    columns = SplineBasis(5).fit(X).transform(X)
+    splines, coefficients = Splines.of(columns), rng.normal(size=(3, 5))
+    for j in range(3):
+        whole = np.column_stack([columns[:, j], 1.0 - columns[:, j].sum(axis=1)])
+        effect = splines.groups.transform(columns).reshape(80, 3, 5)[:, j] @ coefficients[j]
+        standardised = (whole - whole.mean(axis=0)) / whole.std(axis=0)
+        shortest = np.linalg.lstsq(standardised, effect, rcond=1e-10)[0] / whole.std(axis=0)
+        assert splines.raw_lengths(coefficients)[j] == pytest.approx(np.linalg.norm(shortest), rel=1e-6)
+
+
+def test_a_spike_that_lets_nothing_in_ends_the_inclusion_rate_for_good(problem):
+    """After it the path is a plain group LASSO, which a path that starts at the second spike is not."""
+    pytest.importorskip("skglm")
+    from ssvgp.peers.additive import weighted_group_lasso
+    from ssvgp.peers.additive_ssl_fixed import Splines, alternate
+
+    X = np.random.default_rng(3).normal(size=(60, 40))
+    splines, y = Splines.of(SplineBasis(4).fit(X).transform(X)), 3.0 * problem.y
+    nothing = alternate(splines, y, 600.0, 1.0, splines.empty())
+    assert nothing.rate == 0.0 and not nothing.coefficients.any()
+    after, alone = (alternate(splines, y, 20.0, 1.0, start) for start in (nothing, splines.empty()))
+    plain = weighted_group_lasso(splines.design, y, np.full(40, 20.0 / 60), np.zeros((40, 4)), tol=1e-8)
+    np.testing.assert_allclose(after.coefficients, plain, atol=1e-4)
+    assert after.rate == 0.0 and alone.rate > 0.0
+    assert np.linalg.norm(alone.coefficients) > 1.05 * np.linalg.norm(plain)  # the slab shrinks less
+
+
+def test_a_fixed_noise_variance_makes_the_selection_depend_on_the_units_of_y(rng):
+    pytest.importorskip("skglm")
+    X = rng.normal(size=(60, 10))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=60)
+    small, large = (peers.make("gam_ssl_fixed", spikes=5).fit(X, unit * y).relevance() for unit in (0.05, 1.0))
+    assert not small.selected.any() and large.selected[:2].all()
+
+
+def test_knots_of_new_rows_stretch_an_effect_to_their_range(rng):
+    pytest.importorskip("skglm")
+    X = rng.uniform(size=(80, 2))
+    y = X[:, 0] + 0.01 * rng.normal(size=80)
+    half = np.column_stack([np.linspace(0.25, 0.75, 30), rng.uniform(size=30)])
+    own, stretched = (
+        peers.make("gam_lasso", folds=4, penalties=20, knots=knots).fit(X, y).predict(half).mean
+        for knots in ("training", "new")
+    )
+    assert np.ptp(own) == pytest.approx(0.5, abs=0.05) and np.ptp(stretched) == pytest.approx(1.0, abs=0.1)
+    with pytest.raises(ValueError, match="more rows"):
+        peers.make("gam_lasso", folds=4, penalties=20, knots="new").fit(X, y).predict(half[:1])
+    with pytest.raises(ValueError, match="knots"):
+        peers.make("gam_lasso", knots="old")

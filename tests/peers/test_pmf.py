@@ -172,3 +172,18 @@ def test_the_two_names_differ_in_their_samples_alone():
     ten, hundred = peers.make("pmf_bbvi_10"), peers.make("pmf_bbvi_100")
     assert (ten.samples, hundred.samples) == (10, 100)
     assert (ten.steps, ten.rates, ten.prior) == (hundred.steps, hundred.rates, hundred.prior)
+
+
+def test_one_draw_of_q_holds_inputs_that_no_probability_selects():
+    """Every lambda is still near 1/2 after a few steps of a slow learner: a draw holds about half of the inputs."""
+    X, y = data(20, 30)
+    fitted = [
+        peers.make("pmf_bbvi_10", steps=3, learning_rate=1e-3, predictive=1, selection="draw", random_state=seed)
+        .fit(X, y)
+        .relevance()
+        for seed in range(4)
+    ]
+    counts = [found.selected.sum() for found in fitted]
+    assert all(5 < count < 25 for count in counts) and len({tuple(found.selected) for found in fitted}) > 1
+    with pytest.raises(ValueError, match="selection"):
+        peers.make("pmf_bbvi_10", selection="all")

@@ -66,6 +66,19 @@ def test_a_page_opens_cleanly(browser: Any, site: Path, name: str, width: int) -
     visit.page.close()
 
 
+def test_a_folded_table_opens_at_a_click(browser: Any, site: Path) -> None:
+    visit = Visit(browser, (site / "results.html").as_uri(), 1400)
+    folds = visit.page.locator("article details:has(table)")
+    assert folds.count() > 3
+    for fold in folds.all():
+        table = fold.locator("table").first
+        assert not table.is_visible()
+        fold.locator("summary").click()
+        assert table.is_visible() and table.locator("td").first.is_visible()
+    assert visit.page.evaluate(TRAPPED) == []
+    visit.page.close()
+
+
 def test_equations_are_set_by_the_browser(browser: Any, site: Path) -> None:
     visit = Visit(browser, (site / "method.html").as_uri(), 1400)
     source = (DOCS / "method.md").read_text(encoding="utf-8")

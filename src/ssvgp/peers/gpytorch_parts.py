@@ -16,6 +16,8 @@ from ssvgp.peers.budget import Clock
 EXACT_ROWS = 20_000
 # Rows to a batch of predictions: bounds the memory of what is (batch, training rows).
 BATCH = 1000
+# What a process does at its mean: nothing, or GPyTorch's constant, which starts at zero and is learned.
+MEANS = {"zero": gpytorch.means.ZeroMean, "learned": gpytorch.means.ConstantMean}
 
 
 def tensor(values: np.ndarray, dtype: str) -> torch.Tensor:
@@ -54,7 +56,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 class Process(gpytorch.models.ExactGP):
-    """A zero-mean process on X (n, d), y (n,) with the given kernel."""
+    """A process on X (n, d), y (n,) with the given kernel; its mean is zero, or a constant that is learned."""
 
     def __init__(
         self,
@@ -62,13 +64,15 @@ class Process(gpytorch.models.ExactGP):
         y: torch.Tensor,
         likelihood: gpytorch.likelihoods.GaussianLikelihood,
         kernel: gpytorch.kernels.Kernel,
+        mean: str = "zero",
     ) -> None:
         super().__init__(X, y, likelihood)
         self.covariance = kernel
+        self.level = MEANS[mean]()
         self.to(X)
 
     def forward(self, X: torch.Tensor) -> gpytorch.distributions.MultivariateNormal:
-        return gpytorch.distributions.MultivariateNormal(X.new_zeros(X.shape[0]), self.covariance(X))
+        return gpytorch.distributions.MultivariateNormal(self.level(X), self.covariance(X))
 
 
 def train(process: Process, iterations: int, learning_rate: float, clock: Clock) -> int:

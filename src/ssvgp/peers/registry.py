@@ -34,6 +34,7 @@ PEERS: dict[str, Entry] = {
     "mcp": Entry("linear", "MCP", {}, ("skglm",)),
     "gam_lasso": Entry("additive", "GroupLasso", {}, ("skglm",)),
     "gam_ssl": Entry("additive_ssl", "SpikeSlabGroupLasso", {}),
+    "gam_ssl_fixed": Entry("additive_ssl_fixed", "SpikeSlabGroupLassoFixed", {}, ("skglm",)),
     "gam_ssl_gic": Entry("additive_ssl", "SpikeSlabGroupLassoGIC", {}),
     "lightgbm": Entry("trees", "LightGBM", {}, ("lightgbm",)),
     "sparse_bart": Entry("bart", "SparseBART", {}, ("bartz",)),
