@@ -41,6 +41,7 @@ docs: install
 
 test: install
 	$(BIN)/python -m ruff check $(SOURCES)
+	$(BIN)/python -m ruff format --check $(SOURCES)
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest -n 2 -m "not slow and not peers"
 

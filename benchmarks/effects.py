@@ -1,6 +1,6 @@
 """Do the bands of effects hold the true curves? Asked: 90% bands cover 80% of the grid on toy and experiment 1.
 
-    python -m benchmarks.effects            ten draws of each
+python -m benchmarks.effects            ten draws of each
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Does the default find 6 of 1000 inputs from 100 rows (experiment 1)? Asked: mean MCC >= 0.99, mean nmse <= 0.010.
 
-    python -m benchmarks.experiment1            fifty draws
+python -m benchmarks.experiment1            fifty draws
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draw docs/images/growth.png, time of a fit against rows and inputs, from the stored results of benchmarks/growth.py.
 
-    python -m benchmarks.growth_plot            needs matplotlib: pip install 'ssvgp[plots]'
+python -m benchmarks.growth_plot            needs matplotlib: pip install 'ssvgp[plots]'
 """
 
 from __future__ import annotations

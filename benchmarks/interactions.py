@@ -1,6 +1,6 @@
 """Does the default find inputs that act only through products? Asked: mean MCC >= 0.90 over 20 draws.
 
-    python -m benchmarks.interactions
+python -m benchmarks.interactions
 """
 
 from __future__ import annotations

@@ -72,10 +72,17 @@ def measure(kind: str, n: int, p: int) -> Mapping[str, object]:
     total = {name: build[name] + QUERIES * seconds[name] for name in build}
     chosen = "tree" if tree_wins(dimension, p, QUERIES) else "products"
     return {
-        "kind": kind, "n": n, "p": p, "dimension": dimension,
-        "tree_build_seconds": build["tree"], "tree_query_ms": 1e3 * seconds["tree"],
-        "products_build_seconds": build["products"], "products_query_ms": 1e3 * seconds["products"],
-        "chosen": chosen, "faster": min(total, key=total.__getitem__), "loss": total[chosen] / min(total.values()),
+        "kind": kind,
+        "n": n,
+        "p": p,
+        "dimension": dimension,
+        "tree_build_seconds": build["tree"],
+        "tree_query_ms": 1e3 * seconds["tree"],
+        "products_build_seconds": build["products"],
+        "products_query_ms": 1e3 * seconds["products"],
+        "chosen": chosen,
+        "faster": min(total, key=total.__getitem__),
+        "loss": total[chosen] / min(total.values()),
         "same": same_distances(rows, queries[:4], tree, products),
     }
 

@@ -1,6 +1,6 @@
 """Does the default select nothing where there is nothing? Asked: nothing selected in at least 38 of 40 draws.
 
-    python -m benchmarks.noise            twenty draws of each shape; `clean` is 1 where nothing was selected
+python -m benchmarks.noise            twenty draws of each shape; `clean` is 1 where nothing was selected
 """
 
 from __future__ import annotations

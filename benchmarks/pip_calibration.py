@@ -62,8 +62,10 @@ def report(name: str) -> None:
     for low in np.arange(0.0, 1.0, 0.1):
         part = (pips >= low) & (pips < low + 0.1 + 1e-9 * (low > 0.85))
         if part.any():
-            print(f"  PIP {low:.1f}-{low + 0.1:.1f}: {part.sum():5d} inputs, said {pips[part].mean():.3f}, "
-                  f"true {truths[part].mean():.3f}")
+            print(
+                f"  PIP {low:.1f}-{low + 0.1:.1f}: {part.sum():5d} inputs, said {pips[part].mean():.3f}, "
+                f"true {truths[part].mean():.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -95,10 +95,7 @@ def run(
 def summarise(found: Sequence[Numbers], high_is_good: frozenset[str]) -> dict[str, Summary]:
     """The summary of every number that the draws have in common."""
     names = [key for key in found[0] if key != "seed" and all(key in row for row in found)]
-    return {
-        key: summary([row[key] for row in found], better="high" if key in high_is_good else "low")
-        for key in names
-    }
+    return {key: summary([row[key] for row in found], better="high" if key in high_is_good else "low") for key in names}
 
 
 def line(row: Numbers) -> str:

@@ -61,9 +61,7 @@ def negative_log_density(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float
     return float(np.mean(-_log_normal(targets, centres, scales)))
 
 
-def mixture_negative_log_density(
-    y: ArrayLike, weights: ArrayLike, means: ArrayLike, stds: ArrayLike
-) -> float:
+def mixture_negative_log_density(y: ArrayLike, weights: ArrayLike, means: ArrayLike, stds: ArrayLike) -> float:
     """Mean negative log density of targets (t,) under a mixture with weights (k,), means and stds (k, t)."""
     targets = np.asarray(y, dtype=float)
     shares = np.asarray(weights, dtype=float)[:, None]

@@ -1,6 +1,6 @@
 """Does the default find 5 strong, and 25 weak, of 100 inputs? Asked: MCC >= 0.985 and nmse <= 0.065; MCC >= 0.97.
 
-    python -m benchmarks.toy_default            twenty and ten draws
+python -m benchmarks.toy_default            twenty and ten draws
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Does the default hold on designs it was not built on: steps, kinks, heavy tails, binary inputs, mixed frequencies?
 
-    python -m benchmarks.unseen_shapes
+python -m benchmarks.unseen_shapes
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The command line that every experiment has.
 
-    python -m experiments.toy                        all that is not stored yet
-    python -m experiments.toy --methods ssvgp mlii --trials 3 --jobs 2
-    python -m experiments.toy --set svgp.max_seconds=600
-    python -m experiments.toy --smoke                one small trial of everything, into a file of its own
-    python -m experiments.toy --list                 what there is, what is stored, what cannot run here and why
+python -m experiments.toy                        all that is not stored yet
+python -m experiments.toy --methods ssvgp mlii --trials 3 --jobs 2
+python -m experiments.toy --set svgp.max_seconds=600
+python -m experiments.toy --smoke                one small trial of everything, into a file of its own
+python -m experiments.toy --list                 what there is, what is stored, what cannot run here and why
 """
 
 from __future__ import annotations

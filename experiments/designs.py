@@ -55,9 +55,7 @@ def experiment1(seed: Seed, *, n: int = 100, d: int = 1000, n_test: int = 20, no
     return _draw(seed, partial(_uniform, d=d), signal, range(6), n, n_test, "experiment1", noise_sd=noise_sd)
 
 
-def experiment2(
-    seed: Seed, *, n: int = 10_000, d: int = 100, n_test: int = 10_000, dtype: type = np.float64
-) -> Draw:
+def experiment2(seed: Seed, *, n: int = 10_000, d: int = 100, n_test: int = 10_000, dtype: type = np.float64) -> Draw:
     """Two interacting uniform inputs and d - 2 noise inputs of correlation 0.5 with all others (B.3).
 
     The noise ratio is 1/3, so that the normalised test error has its floor near 0.25. Test rows have (x1, x2)
@@ -82,9 +80,7 @@ def experiment2(
 
 def noise(seed: Seed, *, n: int = 300, d: int = 100, n_test: int = 100) -> Draw:
     """A standard normal target that has nothing to do with the standard normal inputs."""
-    return _draw(
-        seed, partial(_normal, d=d), lambda X: np.zeros(len(X)), (), n, n_test, "noise", noise_sd=1.0
-    )
+    return _draw(seed, partial(_normal, d=d), lambda X: np.zeros(len(X)), (), n, n_test, "noise", noise_sd=1.0)
 
 
 def interactions(seed: Seed, *, n: int = 300, d: int = 100, n_test: int = 100, noise_sd: float = 0.3) -> Draw:
@@ -139,9 +135,7 @@ def step_and_kink(seed: Seed, *, n: int = 300, d: int = 100, n_test: int = 200, 
     def signal(X: np.ndarray) -> np.ndarray:
         return (X[:, a] > 0) + 2 * np.abs(X[:, b]) + 1.5 * np.maximum(X[:, c], 0.0) + X[:, e]
 
-    return _draw(
-        rng, partial(_uniform, d=d, low=-1.0), signal, places, n, n_test, "step_and_kink", ratio=ratio
-    )
+    return _draw(rng, partial(_uniform, d=d, low=-1.0), signal, places, n, n_test, "step_and_kink", ratio=ratio)
 
 
 def heavy_tail_inputs(

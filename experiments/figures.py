@@ -1,6 +1,6 @@
 """The paper's figures redrawn from stored results, and the league's, as PNG; what was not run is said in its place.
 
-    python -m experiments.figures            into docs/images/results; needs matplotlib: pip install 'ssvgp[plots]'
+python -m experiments.figures            into docs/images/results; needs matplotlib: pip install 'ssvgp[plots]'
 """
 
 from __future__ import annotations
@@ -161,9 +161,7 @@ def figure6(stored: Stored) -> Figure:
     return figure
 
 
-def draw_means(
-    ax: Axes, stored: Stored, at: tuple[str, str], printed: Any, keys: tuple[str, str], title: str
-) -> None:
+def draw_means(ax: Axes, stored: Stored, at: tuple[str, str], printed: Any, keys: tuple[str, str], title: str) -> None:
     """Mean and sd of a score for each row of a printed table and for the default; open circles are printed."""
     names = [*printed, "our default"]
     for place, name in enumerate(names):

@@ -1,6 +1,6 @@
 """The league in tables: ranks over all designs, and every design by itself.
 
-    python -m experiments.league_tables            from the stored results
+python -m experiments.league_tables            from the stored results
 """
 
 from __future__ import annotations

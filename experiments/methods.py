@@ -101,9 +101,7 @@ RIVALS: dict[str, Method] = {
     "gam_ssl": Method("GAM SS LASSO", "gam_ssl", smoke={"spikes": 4}),
     "gam_ssl_gic": Method("GAM SS LASSO by GIC", "gam_ssl_gic", smoke={"spikes": 4}),
     "lightgbm": Method("LightGBM", "lightgbm", smoke={"trees": 30, "folds": 3}),
-    "sparse_bart": Method(
-        "sparse BART", "sparse_bart", smoke={"trees": 10, "burn_in": 20, "draws": 20}, warm=False
-    ),
+    "sparse_bart": Method("sparse BART", "sparse_bart", smoke={"trees": 10, "burn_in": 20, "draws": 20}, warm=False),
 }
 # Other readings of how the paper ran its rivals, to explain what it prints; they take no part in the league.
 SPARSE_GAM: dict[str, Any] = {"width": 5, "knots": "new"}
@@ -242,9 +240,7 @@ def _notes_of_ours(model: SSVGPRegressor) -> dict[str, Any]:
     }
 
 
-def _rival(
-    method: Method, problem: Problem, settings: Mapping[str, Any], seed: int, checkpoint: str | None
-) -> Answer:
+def _rival(method: Method, problem: Problem, settings: Mapping[str, Any], seed: int, checkpoint: str | None) -> Answer:
     long_run = {"checkpoint": checkpoint} if method.resumes else {}
     rival = peers.make(method.peer, random_state=seed, **settings, **long_run)
     if method.resumes:

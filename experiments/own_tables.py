@@ -1,6 +1,6 @@
 """Tables that the paper does not have: what the sign and the scale of y do to its method in experiment 1.
 
-    python -m experiments.own_tables            from the stored results
+python -m experiments.own_tables            from the stored results
 """
 
 from __future__ import annotations

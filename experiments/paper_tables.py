@@ -1,6 +1,6 @@
 """Every table of the paper with our numbers: for each score ours, and what is printed.
 
-    python -m experiments.paper_tables            all tables from the stored results
+python -m experiments.paper_tables            all tables from the stored results
 """
 
 from __future__ import annotations

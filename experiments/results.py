@@ -1,6 +1,6 @@
 """Writes docs/results.md and its figures from what is stored in experiments/results.
 
-    python -m experiments.results            or with --smoke, --results DIR and --docs DIR for a trial run
+python -m experiments.results            or with --smoke, --results DIR and --docs DIR for a trial run
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The toy: 5 of 100 inputs (tables 1 to 4, figures 1, 2 and A1), and 25 weak ones of 100 (figure A2), 10 trials each.
 
-    python -m experiments.toy            see experiments/command.py for its options
+python -m experiments.toy            see experiments/command.py for its options
 """
 
 from __future__ import annotations

@@ -49,5 +49,3 @@ model.predict(X), model.effect(0), model._repr_html_()
 
 def test_the_import_is_a_small_part_of_that_of_scikit_learn() -> None:
     assert float(output_of(TIMED)) < 0.3
-
-

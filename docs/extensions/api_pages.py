@@ -185,9 +185,7 @@ def _inherited(kind: type) -> Iterator[tuple[str, str]]:
 
 def _fields(kind: type) -> str:
     """A record's fields: name, type, value where none is given, and the comment behind it."""
-    comments = {
-        match[1]: match[2] or "" for match in map(FIELD.match, inspect.getsource(kind).split("\n")) if match
-    }
+    comments = {match[1]: match[2] or "" for match in map(FIELD.match, inspect.getsource(kind).split("\n")) if match}
     lines = ["| field | type | unless given | |", "|---|---|---|---|"]
     for field in dataclasses.fields(kind):
         if not field.init:

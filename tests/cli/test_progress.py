@@ -23,9 +23,7 @@ def test_a_line_for_each_phase_where_nothing_can_be_written_over(capsys: pytest.
         progress(SimpleNamespace(phase="growth", visited=3, best=(1, 0), log_evidence=-3.0))
         progress(SimpleNamespace(phase="moves", visited=5, best=(), log_evidence=-2.0))
         progress(SimpleNamespace(phase="moves", visited=5, best=(), log_evidence=-2.0))
-        progress(
-            SimpleNamespace(phase="kernels", visited=9, best=tuple(range(6)), fraction=0.5, seconds_left=90.0)
-        )
+        progress(SimpleNamespace(phase="kernels", visited=9, best=tuple(range(6)), fraction=0.5, seconds_left=90.0))
     said = [line.split("] ")[1] for line in capsys.readouterr().err.splitlines()]
     assert said == [
         "growth, 3 sets, best: input 1 + input 0",

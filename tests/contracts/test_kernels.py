@@ -160,9 +160,7 @@ def test_it_is_even_in_every_theta(make, rows, theta) -> None:
     kernel = make()
     for j in range(3):
         flipped = np.where(np.arange(3) == j, -theta, theta)
-        np.testing.assert_allclose(
-            kernel.matrix(rows, rows, flipped), kernel.matrix(rows, rows, theta), rtol=1e-12
-        )
+        np.testing.assert_allclose(kernel.matrix(rows, rows, flipped), kernel.matrix(rows, rows, theta), rtol=1e-12)
 
 
 @every_kernel

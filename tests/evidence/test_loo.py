@@ -85,8 +85,7 @@ def test_a_sample_of_rows_estimates_the_total_with_its_standard_error() -> None:
     of = member(PLAIN)
     whole = loo.exact(TRAIN, of)
     samples = [
-        loo.truncated(TRAIN, of, 24, rows=loo.sample_rows(25, 10, np.random.default_rng(seed)))
-        for seed in range(300)
+        loo.truncated(TRAIN, of, 24, rows=loo.sample_rows(25, 10, np.random.default_rng(seed))) for seed in range(300)
     ]
     totals = np.array([sample.total for sample in samples])
     spread = np.mean([sample.standard_error for sample in samples])

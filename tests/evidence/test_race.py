@@ -101,9 +101,7 @@ def member(theta: list[float]) -> Member:
     return Member(np.arange(2), Parameters(np.array(theta), 1.0, 0.1), kernel_named("se"), np.ones(2))
 
 
-def sampled(
-    whole: list[LeaveOneOut], count: int
-) -> Callable[[np.random.Generator], tuple[LeaveOneOut, LeaveOneOut]]:
+def sampled(whole: list[LeaveOneOut], count: int) -> Callable[[np.random.Generator], tuple[LeaveOneOut, LeaveOneOut]]:
     """Two members on the same random rows of a table whose densities are known at all rows."""
 
     def part(rng: np.random.Generator) -> tuple[LeaveOneOut, LeaveOneOut]:

@@ -1,6 +1,6 @@
 """Golden numbers in a file: written once for a state of the code, read by the test.
 
-    python -m tests.golden.record [NAME ...]        keep what the code gives now, of all cases or those named
+python -m tests.golden.record [NAME ...]        keep what the code gives now, of all cases or those named
 """
 
 from __future__ import annotations

@@ -163,9 +163,7 @@ def test_a_climb_by_lbfgs_stops_in_time_too(table):
     assert short.notes["log_likelihood"] < whole.notes["log_likelihood"]
 
 
-@pytest.mark.parametrize(
-    ("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("gpboost", {})]
-)
+@pytest.mark.parametrize(("name", "settings"), [("mlii", {"iterations": 5}), ("mlii_lbfgs", {}), ("gpboost", {})])
 def test_a_table_with_too_many_rows_is_thinned_and_the_notes_say_so(table, name, settings):
     X, y, X_test, _ = table
     try:

@@ -117,9 +117,7 @@ def test_the_ratio_of_an_addition_balances_addition_and_deletion(seed):
     scales = np.array(target.prior.slab_scales)
     posterior_of_scales = np.prod([halfnorm.pdf(t, scale=scales) for t in state.theta], axis=0)
     density = posterior_of_scales @ halfnorm.pdf(large.theta[-1], scale=scales) / posterior_of_scales.sum()
-    alpha = np.linalg.solve(
-        math.exp(0.4) * np.exp(-0.5 * state.distance) + 1.0 + math.exp(-0.8) * np.eye(25), target.y
-    )
+    alpha = np.linalg.solve(math.exp(0.4) * np.exp(-0.5 * state.distance) + 1.0 + math.exp(-0.8) * np.eye(25), target.y)
     scores = np.array([((target.forms.reshape(3, 6, 25)[:, i] @ alpha) ** 2).sum() ** 2 for i in range(6)])
     scores[[5, 2]] = 0.0
     log_there = math.log(0.5 / 4 + 0.5 * scores[j] / scores.sum()) + math.log(density)

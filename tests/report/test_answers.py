@@ -76,9 +76,7 @@ def test_lengthscales_are_in_units_of_the_column() -> None:
     assert np.isclose(ratio, 1000.0, rtol=1e-4)
 
 
-def test_records_are_plain_values_and_need_no_pandas(
-    fitted: SSVGPRegressor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_are_plain_values_and_need_no_pandas(fitted: SSVGPRegressor, monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "pandas")
     found = records(fitted)
     assert [type(value) for value in found[0].values()] == [str, int, float, bool, *[float] * 4, str]

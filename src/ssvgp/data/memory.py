@@ -7,8 +7,18 @@ import warnings
 from numbers import Real
 from typing import Any
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30,
-         "TIB": 2**40}
+UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
 MATRICES = 8  # of the largest block of rows that a fit holds at a time
 LEAST = 10**8  # bytes: below, not even the blocks of a fit have room
 

@@ -130,9 +130,7 @@ def _others(near: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return near[~itself].reshape(rows.size, near.shape[1] - 1)
 
 
-def _last_given_others(
-    train: Train, member: Member, active: np.ndarray, block: np.ndarray
-) -> tuple[float, float]:
+def _last_given_others(train: Train, member: Member, active: np.ndarray, block: np.ndarray) -> tuple[float, float]:
     """Mean and variance of the last row of the block given the others.
 
     With L the Cholesky factor, y_last = L_last (L^-1 y): the last term of that sum is what is not predicted.

@@ -36,7 +36,11 @@ class Race:
 
 
 def race(
-    count: int, n: int, most: int, score: Score, select: Callable[[dict[int, LeaveOneOut]], Sequence[int]],
+    count: int,
+    n: int,
+    most: int,
+    score: Score,
+    select: Callable[[dict[int, LeaveOneOut]], Sequence[int]],
     rng: np.random.Generator,
 ) -> Race:
     """Race members 0 .. count - 1 over at most `most` of n rows, in laps that grow.

@@ -65,9 +65,7 @@ def polish(
         columns = here.X[:, list(entry.fit.candidate.active)]
         return log_likelihood(entry.problem.kernel, columns, here.y, at[member], here.grams.get(kind))
 
-    standing = race(
-        score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers
-    )
+    standing = race(score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
     used = rows[: max(settings.polish_blocks, standing.blocks)]
     fits = first.problem.workers.map(polished, [(train, e.problem, e.fit, used) for e, _ in left])

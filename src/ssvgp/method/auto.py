@@ -131,9 +131,7 @@ def _for_blocks(settings: AutoSettings) -> AutoSettings:
     return replace(settings, search=narrow)
 
 
-def _search_neighbours(
-    ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator
-) -> None:
+def _search_neighbours(ledgers: list[Ledger], train: Train, settings: AutoSettings, rng: np.random.Generator) -> None:
     """Growth on blocks of neighbours in the metric of the best set; then blocks in the new metric, growth and moves."""
     with _phase(ledgers, "neighbour blocks"):
         ledgers[0] = _localise(ledgers[0], train, settings, settings.blocks // 2, rng)
@@ -145,9 +143,7 @@ def _search_neighbours(
         explore(ledgers[0], settings.search)
 
 
-def _problem(
-    train: Train, kernel: Kernel, prior: Prior, settings: AutoSettings, rng: np.random.Generator
-) -> Problem:
+def _problem(train: Train, kernel: Kernel, prior: Prior, settings: AutoSettings, rng: np.random.Generator) -> Problem:
     """All rows as one block, or random blocks where there are too many."""
     if train.n <= settings.exact_rows:
         grams = {kind: gram(kind, train.X, train.X, train.layout) for kind in kinds_for(train, settings)}
@@ -250,9 +246,7 @@ def _backgrounds_that_compete(
     return tuple(kind for kind in kinds if kind in near), alone
 
 
-def _localise(
-    ledger: Ledger, train: Train, settings: AutoSettings, count: int, rng: np.random.Generator
-) -> Ledger:
+def _localise(ledger: Ledger, train: Train, settings: AutoSettings, count: int, rng: np.random.Generator) -> Ledger:
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     rows = local_rows(train, ledger.problem, ledger.best(), count, settings.block_rows, rng)
     blocks = tuple(block_of(train, r, kinds_for(train, settings)) for r in rows)

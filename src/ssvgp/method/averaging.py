@@ -60,9 +60,7 @@ def average(ledgers: Sequence[Ledger], train: Train, settings: AutoSettings, rng
 
 def _entries(ledgers: Sequence[Ledger]) -> list[Entry]:
     """Every fit of all ledgers, best first."""
-    every = [
-        Entry(ledger.problem, f, None, f.log_evidence) for ledger in ledgers for f in ledger.fits.values()
-    ]
+    every = [Entry(ledger.problem, f, None, f.log_evidence) for ledger in ledgers for f in ledger.fits.values()]
     return sorted(every, key=lambda e: -e.log_evidence)
 
 

@@ -88,17 +88,22 @@ class _Record:
     def finish(self, iterations: int) -> Draws:
         table = np.array(self.rows)
         return Draws(
-            np.array(self.inputs, dtype=np.int32), np.array(self.theta), table[:, 0].astype(int),
-            np.exp(table[:, 1]), np.exp(table[:, 2]), table[:, 3], self.stay / iterations, self.tried, self.accepted,
+            np.array(self.inputs, dtype=np.int32),
+            np.array(self.theta),
+            table[:, 0].astype(int),
+            np.exp(table[:, 1]),
+            np.exp(table[:, 2]),
+            table[:, 3],
+            self.stay / iterations,
+            self.tried,
+            self.accepted,
         )
 
 
 def start(target: Target, size: int, rng: np.random.Generator) -> State:
     """A chain's first state: a random set of a given size, all theta alike, scale and noise at their prior means."""
     active = rng.choice(target.d, size=min(size, target.d), replace=False).tolist()
-    return state_at(
-        target, active, [START_THETA] * len(active), target.prior.log_scale[0], target.prior.log_noise[0]
-    )
+    return state_at(target, active, [START_THETA] * len(active), target.prior.log_scale[0], target.prior.log_noise[0])
 
 
 def run_chain(target: Target, first: State, schedule: Schedule, rng: np.random.Generator) -> Draws:

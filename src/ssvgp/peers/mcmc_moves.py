@@ -87,9 +87,7 @@ def add(state: State, target: Target, rng: np.random.Generator) -> Proposal:
     distance = squared_differences(target, j)
     distance *= theta * theta
     distance += state.distance
-    large = at_distance(
-        target, (*state.active, j), (*state.theta, theta), state.log_scale, state.log_noise, distance
-    )
+    large = at_distance(target, (*state.active, j), (*state.theta, theta), state.log_scale, state.log_noise, distance)
     return Proposal(large, log_ratio_of_addition(state, large, target))
 
 

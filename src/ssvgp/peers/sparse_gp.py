@@ -86,9 +86,10 @@ class SparseGP(InducingPeer):
         B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + inner / s)
         mean = torch.linalg.solve_triangular(B, c[:, None], upper=False) / s
         trace = (n * tau - inner.trace()) / s
-        return -0.5 * (n * torch.log(2.0 * math.pi * s) + 2.0 * B.diagonal().log().sum() + yy / s + trace) + 0.5 * (
-            mean**2
-        ).sum()
+        return (
+            -0.5 * (n * torch.log(2.0 * math.pi * s) + 2.0 * B.diagonal().log().sum() + yy / s + trace)
+            + 0.5 * (mean**2).sum()
+        )
 
     @torch.no_grad()
     def _sums(self, inputs: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -118,9 +118,7 @@ def _read(table: Table, places: list[int], choice: Choice) -> _Reading:
     return reading
 
 
-def _pass(
-    table: Table, places: list[int], levels: dict[int, Levels], stop: bool
-) -> tuple[_Reading, dict[int, Odd]]:
+def _pass(table: Table, places: list[int], levels: dict[int, Levels], stop: bool) -> tuple[_Reading, dict[int, Odd]]:
     """One reading, with the odd cells found; the first is an error where `stop` says so."""
     values, lines = [], []
     odd: dict[int, Odd] = {}

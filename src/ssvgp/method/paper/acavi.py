@@ -62,7 +62,12 @@ class Family(Protocol):
         ...
 
     def slope(
-        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        self,
+        kernel: Kernel,
+        batch: Batch,
+        unknowns: np.ndarray,
+        precision: np.ndarray,
+        jitter: float,
         noise: np.random.Generator,
     ) -> np.ndarray:
         """Gradient of the ELBO in the unknowns (eqs. 8, 9); precision (p,) is the pull of q(gamma)."""
@@ -98,7 +103,12 @@ class PointMass:
         return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
 
     def slope(
-        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        self,
+        kernel: Kernel,
+        batch: Batch,
+        unknowns: np.ndarray,
+        precision: np.ndarray,
+        jitter: float,
         noise: np.random.Generator,
     ) -> np.ndarray:
         where, theta = self.coordinates(unknowns), self.centre(unknowns)
@@ -185,8 +195,14 @@ def begin(family: Family, d: int) -> Walk:
 
 
 def advance(
-    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
-    steps: int, rng: np.random.Generator,
+    walk: Walk,
+    train: Train,
+    kernel: Kernel,
+    family: Family,
+    prior: SpikeSlab,
+    settings: PaperSettings,
+    steps: int,
+    rng: np.random.Generator,
 ) -> Walk:
     """The gradient steps of one round, with q(gamma) and q(pi) as they are.
 
@@ -206,7 +222,12 @@ def advance(
 
 
 def settle(
-    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    walk: Walk,
+    train: Train,
+    kernel: Kernel,
+    family: Family,
+    prior: SpikeSlab,
+    settings: PaperSettings,
     rng: np.random.Generator,
 ) -> Walk:
     """The end of a round: exact updates of q(gamma), q(pi), pruning at epsilon, and the ELBO into the trace.
@@ -232,8 +253,14 @@ def settle(
 
 
 def run(
-    train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
-    rng: np.random.Generator, callback: Callback | None = None, start: Walk | None = None,
+    train: Train,
+    kernel: Kernel,
+    family: Family,
+    prior: SpikeSlab,
+    settings: PaperSettings,
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+    start: Walk | None = None,
 ) -> Fit:
     """Algorithm 1 for one v; `start`, where given, is a walk that has the steps of its first round behind it.
 
@@ -279,7 +306,12 @@ def _batch(source: Pool, n: int, theta: np.ndarray, rng: np.random.Generator) ->
 
 
 def _elbo(
-    walk: Walk, train: Train, kernel: Kernel, family: Family, prior: SpikeSlab, settings: PaperSettings,
+    walk: Walk,
+    train: Train,
+    kernel: Kernel,
+    family: Family,
+    prior: SpikeSlab,
+    settings: PaperSettings,
     rng: np.random.Generator,
 ) -> float:
     """The ELBO (eq. 5): exact on a full batch at zero temperature, else estimated on a few minibatches."""

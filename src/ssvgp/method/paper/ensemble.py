@@ -80,9 +80,7 @@ def _listener(reporter: Reporter, settings: PaperSettings) -> Callable[[Progress
     return hear
 
 
-def leave_one_out(
-    train: Train, member: Member, settings: PaperSettings, rows: np.ndarray | None = None
-) -> LeaveOneOut:
+def leave_one_out(train: Train, member: Member, settings: PaperSettings, rows: np.ndarray | None = None) -> LeaveOneOut:
     """Leave-one-out density as the settings want it: exact to 2000 rows, 64 neighbours beyond, unless told.
 
     `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
@@ -154,9 +152,7 @@ def _score(train: Train, members: tuple[Member, ...], settings: PaperSettings) -
     return score
 
 
-def _climbed(
-    train: Train, fit: Fit, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
-) -> Fit:
+def _climbed(train: Train, fit: Fit, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator) -> Fit:
     """The fit, or what it becomes by up to `extra_steps` more gradient steps if that predicts left-out rows better.
 
     At the learning rate of large tables the 600 steps of the paper end before lengthscales have settled. All stages are

@@ -54,7 +54,12 @@ class MeanField:
         return batch.factor * total / self.samples + spike_slab.gaussian_entropy(self._log_sd(unknowns))
 
     def slope(
-        self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, precision: np.ndarray, jitter: float,
+        self,
+        kernel: Kernel,
+        batch: Batch,
+        unknowns: np.ndarray,
+        precision: np.ndarray,
+        jitter: float,
         noise: np.random.Generator,
     ) -> np.ndarray:
         mu, sd = self.centre(unknowns), self.spread(unknowns)
