@@ -75,7 +75,8 @@ class PaperSettings:
     """
 
     target: str = "standardised"  # or "raw": y neither centred nor scaled, as in experiment 1 (B.2)
-    parametrisation: str = "root"  # scale and noise are stepped as s and sigma, their roots; or "log"
+    # "root": scale and noise are stepped as s and sigma, their roots; or "log". None: roots to 2000 rows, logs beyond
+    parametrisation: str | None = None
 
     a: float = 1e-3
     b: float = 1e-3
@@ -122,10 +123,11 @@ class PaperSettings:
         )
 
     def for_data(self, n: int) -> PaperSettings:
-        """The settings with the shortcuts of experiment 2 decided for n rows."""
+        """The settings with the parametrisation and the shortcuts of experiment 2 decided for n rows."""
         large = n >= LARGE_ROWS
         return replace(
             self,
+            parametrisation=self.parametrisation or ("root" if n <= SMALL_ROWS else "log"),
             best_only=large if self.best_only is None else self.best_only,
             collapse=large if self.collapse is None else self.collapse,
             shared_first_round=large if self.shared_first_round is None else self.shared_first_round,

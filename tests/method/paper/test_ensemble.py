@@ -112,7 +112,8 @@ def test_constants_that_the_text_leaves_open_are_those_that_give_its_numbers() -
     assert PaperSettings().blur(2001) == Blur(0.1, "variance", 1e-3)
     assert PaperSettings(kappa=0.2, kappa_place="variance", loo_jitter=0.3).blur(100) == Blur(0.2, "variance", 0.3)
     assert PaperSettings().target == "standardised"
-    assert PaperSettings().parametrisation == "root"
+    assert [PaperSettings().for_data(n).parametrisation for n in (2000, 2001)] == ["root", "log"]
+    assert PaperSettings(parametrisation="root").for_data(10**6).parametrisation == "root"
 
 
 def test_the_jitter_of_leave_one_out_takes_the_place_of_that_of_training() -> None:
@@ -137,7 +138,7 @@ def test_inclusion_probabilities_rest_on_all_weights_and_predictions_on_the_thin
 def test_the_dense_start_of_the_default_keeps_its_own_constants() -> None:
     dense = AutoSettings().dense
     assert (dense.parametrisation, dense.first_steps, dense.learning_rate) == ("log", 100, None)
-    assert replace(dense, parametrisation="root", first_steps=200) == PaperSettings()
+    assert replace(dense, parametrisation=None, first_steps=200) == PaperSettings()
 
 
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:

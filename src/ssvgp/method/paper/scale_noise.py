@@ -74,8 +74,8 @@ class Logs:
 
 
 def scale_noise_of(settings: PaperSettings) -> ScaleNoise:
-    """The form that the settings name."""
-    forms: dict[str, ScaleNoise] = {"root": Roots(), "log": Logs()}
+    """The form that the settings name; roots where they were not asked for a number of rows."""
+    forms: dict[str | None, ScaleNoise] = {"root": Roots(), "log": Logs(), None: Roots()}
     if settings.parametrisation not in forms:
         raise ValueError(f"parametrisation is 'root' or 'log', not {settings.parametrisation!r}")
     return forms[settings.parametrisation]
