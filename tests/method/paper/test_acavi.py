@@ -13,9 +13,10 @@ from scipy.special import expit
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.marginal import Gradient, gradient, log_likelihood
 from ssvgp.method.paper import acavi, minibatch, spike_slab
-from ssvgp.method.paper.acavi import Batch, Fit, PointMass, Progress
+from ssvgp.method.paper.acavi import Fit, Progress
 from ssvgp.method.paper.grid import family_of, grid, prior_at
 from ssvgp.method.paper.meanfield import MeanField, draw_members
+from ssvgp.method.paper.pointmass import Batch, Family, PointMass
 from ssvgp.method.paper.scale_noise import Logs, Roots, ScaleNoise
 from ssvgp.method.paper.spike_slab import SpikeSlab
 from ssvgp.records import Parameters, Train
@@ -42,9 +43,7 @@ def fit(train: Train, settings: PaperSettings, v: float = 1e4, seed: int = 0, ke
 
 @pytest.mark.parametrize("form", [Roots(), Logs()])
 @pytest.mark.parametrize("make", [PointMass, MeanField, partial(MeanField, samples=3, initial_sd=0.2)])
-def test_the_slope_is_that_of_the_elbo_at_fixed_noise(
-    make: Callable[[ScaleNoise], acavi.Family], form: ScaleNoise
-) -> None:
+def test_the_slope_is_that_of_the_elbo_at_fixed_noise(make: Callable[[ScaleNoise], Family], form: ScaleNoise) -> None:
     family = make(form)
     train, rng = two_of_six(n=20), np.random.default_rng(3)
     batch = Batch(train.X, train.y, 2.5)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.paper import acavi
-from ssvgp.method.paper.acavi import Callback, Family, Fit, PointMass, Walk
+from ssvgp.method.paper.acavi import Callback, Fit, Walk
 from ssvgp.method.paper.descent import adam_start
 from ssvgp.method.paper.meanfield import MeanField
+from ssvgp.method.paper.pointmass import Family, PointMass
 from ssvgp.method.paper.scale_noise import scale_noise_of
 from ssvgp.method.paper.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import Train

@@ -9,7 +9,8 @@ import numpy as np
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.gp.marginal import gradient, log_likelihood
 from ssvgp.method.paper import spike_slab
-from ssvgp.method.paper.acavi import Batch, Fit
+from ssvgp.method.paper.acavi import Fit
+from ssvgp.method.paper.pointmass import Batch
 from ssvgp.method.paper.scale_noise import SLOTS, ScaleNoise
 from ssvgp.model.coordinates import Coordinates
 from ssvgp.records import Member, Parameters

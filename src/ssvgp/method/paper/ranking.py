@@ -6,6 +6,7 @@ import numpy as np
 
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.paper import acavi
+from ssvgp.method.paper.pointmass import PointMass
 from ssvgp.method.paper.scale_noise import scale_noise_of
 from ssvgp.method.paper.spike_slab import SpikeSlab
 from ssvgp.records import Train
@@ -16,7 +17,7 @@ def dense_ranking(
     train: Train, kernel: Kernel, settings: PaperSettings, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """All inputs by falling |theta| after one dense round of a-CAVI, and |theta| (d,) in the order of the inputs."""
-    family = acavi.PointMass(scale_noise_of(settings))
+    family = PointMass(scale_noise_of(settings))
     prior = SpikeSlab(float(np.median(settings.v)), settings.c, settings.a, settings.b)
     walk = acavi.begin(family, train.d)
     walk = acavi.advance(walk, train, kernel, family, prior, settings, settings.first_steps, rng)
