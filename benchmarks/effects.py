@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.runner import HIGH_IS_GOOD, Case, main
-from benchmarks.selection import seeds
+from experiments.cases import HIGH_IS_GOOD, Case, main
 from experiments.designs import Draw, experiment1, toy
+from experiments.problems import seeds
 from ssvgp import SSVGPRegressor
 
 Curve = Callable[[np.ndarray], np.ndarray]

@@ -9,25 +9,19 @@ and no other. Memory is the peak of the process over what it had when the data w
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 
-from benchmarks.runner import Case, main
-from benchmarks.scores import nmse
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import experiment2
+from experiments.experiment2 import SHAPES
+from experiments.problems import seeds
+from experiments.processes import peak_bytes
+from experiments.scores import nmse
 from ssvgp import SSVGPRegressor
-
-SHAPES = {"experiment2_tall": (1_000_000, 100), "experiment2_wide": (10_000, 10_000)}
-
-
-def peak() -> float:
-    """Peak resident memory of this process in bytes."""
-    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def standardising(X: np.ndarray) -> float:
@@ -40,13 +34,13 @@ def standardising(X: np.ndarray) -> float:
 def draw(n: int, d: int, seed: int) -> Mapping[str, float]:
     """One draw: fit, predict the grid, and what both took."""
     data = experiment2(seed, n=n, d=d)
-    before = peak()
+    before = peak_bytes()
     start = time.perf_counter()
     model = SSVGPRegressor(random_state=0, n_jobs=2).fit(data.X, data.y)
     fitted = time.perf_counter()
     mean = model.predict(data.X_test)
     done = time.perf_counter()
-    memory = 1.0 + max(0.0, peak() - before) / data.X.nbytes  # before the next line, which needs a copy of X
+    memory = 1.0 + max(0.0, peak_bytes() - before) / data.X.nbytes  # before the next line, which needs a copy of X
     unit = standardising(data.X)
     support = model.get_support()
     return {
@@ -61,4 +55,5 @@ def draw(n: int, d: int, seed: int) -> Mapping[str, float]:
 
 
 if __name__ == "__main__":
-    main(*(Case(name, partial(draw, n, d), seeds(3), partial(draw, 4000, 20)) for name, (n, d) in SHAPES.items()))
+    small = partial(draw, 4000, 20)
+    main(*(Case(f"experiment2_{name}", partial(draw, *SHAPES[name]), seeds(3), small) for name in ("tall", "wide")))

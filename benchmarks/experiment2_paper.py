@@ -16,18 +16,19 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.experiment2 import SHAPES, peak
-from benchmarks.runner import Case, main
-from benchmarks.scores import nmse
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import experiment2
+from experiments.experiment2 import SHAPES
+from experiments.problems import seeds
+from experiments.processes import peak_bytes
+from experiments.scores import nmse
 from ssvgp import SSVGPRegressor
 
 
 def draw(n: int, d: int, seed: int) -> Mapping[str, float]:
     """One draw: fit, predict the grid, and what both took."""
     data = experiment2(seed, n=n, d=d)
-    before = peak()
+    before = peak_bytes()
     start, worked = time.perf_counter(), time.process_time()
     model = SSVGPRegressor(method="paper", random_state=0).fit(data.X, data.y)
     fitted = time.perf_counter()
@@ -44,10 +45,10 @@ def draw(n: int, d: int, seed: int) -> Mapping[str, float]:
         "fit_seconds": fitted - start,
         "seconds": done - start,
         "cpu_seconds": worked,
-        "memory_over_X": 1.0 + max(0.0, peak() - before) / data.X.nbytes,
+        "memory_over_X": 1.0 + max(0.0, peak_bytes() - before) / data.X.nbytes,
     }
 
 
 if __name__ == "__main__":
-    shapes = {name.replace("experiment2", "experiment2_paper"): shape for name, shape in SHAPES.items()}
-    main(*(Case(name, partial(draw, n, d), seeds(3), partial(draw, 4000, 20)) for name, (n, d) in shapes.items()))
+    small, both = partial(draw, 4000, 20), ("tall", "wide")
+    main(*(Case(f"experiment2_paper_{name}", partial(draw, *SHAPES[name]), seeds(3), small) for name in both))

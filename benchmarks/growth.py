@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import experiment2, toy
+from experiments.problems import seeds
 from ssvgp import SSVGPRegressor
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from benchmarks.runner import RESULTS
+from experiments.cases import RESULTS
 
 matplotlib.use("Agg")
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "growth.png"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import measure, seeds
+from benchmarks.selection import measure
+from experiments.cases import Case, main
 from experiments.designs import interactions
+from experiments.problems import seeds
 
 
 def draw(seed: int) -> Mapping[str, float]:

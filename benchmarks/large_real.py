@@ -9,9 +9,7 @@ with 170 of 520 inputs for UJIndoorLoc (m = 256).
 |---|---|
 | bike | without `casual` and `registered`, which add up to the target |
 | parkinsons | without `subject`, an identifier; rows of one person still lie in both parts |
-| blog_feedback | log(1 + y), and sign(x) log(1 + abs(x)) of the inputs, which are counts with heavy tails |
-| ujiindoorloc | 100 ("not heard") becomes -105, just below the weakest signal; longitude; both files together |
-| others | as they are |
+| others | as experiments/datasets.py has them |
 
     python -m benchmarks.large_real            needs the data sets: SSVGP_DATA names their folder
 """
@@ -26,9 +24,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.runner import Case, main
-from benchmarks.scores import baseline_negative_log_density, nmse
-from benchmarks.small_real import FOLDER, split
+from experiments import datasets
+from experiments.cases import Case, main
+from experiments.problems import halved
+from experiments.scores import baseline_negative_log_density, nmse
 from ssvgp import SSVGPRegressor
 
 SETS = {
@@ -46,22 +45,16 @@ SETS = {
 }
 METHODS = ("auto", "paper")
 LEFT_OUT = {"bike": ("casual", "registered"), "parkinsons": ("subject",)}
-NOT_HEARD, SILENT = 100.0, -105.0
 PREDICTED = 2000
 SMOKE_ROWS = 400
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     """X and y of a set, treated as the table above says."""
-    stored = np.load(FOLDER / f"{SETS[name]}.npz", allow_pickle=False)
-    X, y = stored["X"], stored["y"].astype(float)
-    if name in LEFT_OUT:
-        X = X[:, ~np.isin(stored["feature_names"], LEFT_OUT[name])]
-    if name == "blog_feedback":
-        return np.sign(X) * np.log1p(np.abs(X)), np.log1p(y)
-    if name == "ujiindoorloc":
-        return np.where(X == NOT_HEARD, SILENT, X).astype(X.dtype), y
-    return X, y
+    X, y = datasets.load(SETS[name])
+    if name not in LEFT_OUT:
+        return X, y
+    return X[:, ~np.isin(datasets.names(SETS[name]), LEFT_OUT[name])], y
 
 
 def draw(name: str, method: str, rows: int | None, seed: int) -> Mapping[str, float]:
@@ -70,7 +63,7 @@ def draw(name: str, method: str, rows: int | None, seed: int) -> Mapping[str, fl
     if rows is not None:
         some = np.random.default_rng(seed).permutation(y.size)[:rows]
         X, y = X[some], y[some]
-    train, test = split(y.size, seed)
+    train, test = halved(y.size, seed)
     test = test[:PREDICTED]  # in random order already
     X_train, X_test, y_train, y_test = X[train], X[test], y[train], y[test]
     with warnings.catch_warnings():
@@ -100,6 +93,6 @@ def cases() -> Iterator[Case]:
 
 
 if __name__ == "__main__":
-    if not FOLDER.is_dir():
-        sys.exit(f"no data sets in {FOLDER}: set SSVGP_DATA to their folder")
+    if not datasets.folder().is_dir():
+        sys.exit(f"no data sets in {datasets.folder()}: set SSVGP_DATA to their folder")
     main(*cases())

@@ -14,9 +14,9 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import experiment1
+from experiments.problems import seeds
 from ssvgp import SSVGPRegressor, peers
 
 WHOLE = 1_600_000  # iterations

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.experiment2 import peak
-from benchmarks.runner import Case, main
-from benchmarks.scores import nmse
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import experiment2
+from experiments.problems import seeds
+from experiments.processes import peak_bytes
+from experiments.scores import nmse
 from ssvgp import SSVGPRegressor
 
 PIECE = 250_000  # rows that are drawn at a time
@@ -61,7 +61,7 @@ def fit(folder: Path) -> Mapping[str, float]:
         "fit_seconds": fitted - start,
         "predict_seconds": done - fitted,
         "seconds": done - start,
-        "peak_gigabytes": peak() / 1e9,
+        "peak_gigabytes": peak_bytes() / 1e9,
         "X_gigabytes": X.nbytes / 1e9,
     }
 

@@ -20,7 +20,9 @@ import numpy as np
 from scipy.spatial import cKDTree
 from threadpoolctl import threadpool_limits
 
-from benchmarks.runner import RESULTS, append, versions
+from experiments.cases import RESULTS
+from experiments.processes import versions
+from experiments.store import append
 from ssvgp.gp.neighbours import Products, Tree, effective_dimension, products_over, tree_wins
 
 INPUTS = (1, 2, 3, 5, 8, 10, 15, 20, 50, 200)

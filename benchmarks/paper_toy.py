@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.runner import RESULTS, Case, main
-from benchmarks.scores import mcc, nmse
+from experiments.cases import RESULTS, Case, main
 from experiments.designs import toy
+from experiments.scores import nmse, selection_scores
 from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.gp.predict import predict_member
 from ssvgp.method.paper.ensemble import paper_ensemble
@@ -92,10 +92,8 @@ def one_fit(seed: int, settings: PaperSettings, n: int = 300) -> Mapping[str, fl
     mean = at.centre + at.spread * mixture_mean(ensemble, at.train, at.X_test)
     return {
         "nmse": nmse(at.y_test, mean),
-        "mcc": mcc(ensemble.pip > 0.5, at.relevant),
         "average_pip": float(ensemble.pip.mean()),
-        "false": float(np.sum((ensemble.pip > 0.5) & ~at.relevant)),
-        "missed": float(np.sum((ensemble.pip <= 0.5) & at.relevant)),
+        **selection_scores(ensemble.pip > 0.5, at.relevant),
         "seconds": seconds,
     }
 

@@ -16,9 +16,9 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.runner import RESULTS, Case, main
-from benchmarks.scores import ece
-from benchmarks.selection import seeds
+from experiments.cases import RESULTS, Case, main
+from experiments.problems import seeds
+from experiments.scores import ece
 from ssvgp import Prior, SSVGPRegressor
 from ssvgp.gp.kernels.families import squared_exponential
 
@@ -32,7 +32,7 @@ def from_prior(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X = rng.normal(size=(N, D))
     assert PRIOR.b is not None
     relevant = rng.uniform(size=D) < rng.beta(PRIOR.a, PRIOR.b)
-    theta = np.abs(rng.normal(size=int(relevant.sum()))) * rng.choice(PRIOR.slab_scales)
+    theta = np.abs(rng.normal(size=int(relevant.sum()))) * rng.choice(PRIOR.slabs)
     scale, noise = np.exp(rng.normal(*PRIOR.log_scale)), np.exp(rng.normal(*PRIOR.log_noise))
     covariance = noise * np.eye(N)
     if relevant.any():

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import logsumexp
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
+from experiments.problems import seeds
 from ssvgp import SSVGPRegressor
 from ssvgp.evidence.laplace import Block, Problem, log_joint_value, log_model_prior
 from ssvgp.gp.kernels.compose import kernel_named

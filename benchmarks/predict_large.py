@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.runner import Case, main
-from benchmarks.scores import nmse
-from benchmarks.selection import seeds
+from experiments.cases import Case, main
 from experiments.designs import Draw, experiment2
+from experiments.problems import seeds
+from experiments.processes import peak_bytes
+from experiments.scores import negative_log_density, nmse
 from ssvgp import SSVGPRegressor
 from ssvgp.gp import local
 
@@ -52,7 +53,7 @@ def draw(design: Callable[[int, int, int], Draw], n: int, t: int, seed: int) -> 
     cpu = time.process_time()
     mean, sd = model.predict(data.X_test, return_std=True)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    memory = highest() - before
+    memory = peak_bytes() - before
     some = np.arange(0, t, max(1, t // CHECKED))
     group, local.GROUP = local.GROUP, 1
     alone, alone_sd = model.predict(data.X_test[some], return_std=True)
@@ -61,7 +62,7 @@ def draw(design: Callable[[int, int, int], Draw], n: int, t: int, seed: int) -> 
     return {
         "nmse": nmse(data.y_test, mean),
         "lost_nmse": nmse(y, mean[some]) - nmse(y, alone),
-        "lost_nlpd": nlpd(y, mean[some], sd[some]) - nlpd(y, alone, alone_sd),
+        "lost_nlpd": negative_log_density(y, mean[some], sd[some]) - negative_log_density(y, alone, alone_sd),
         "members": float(len(model.members_)),
         "active": float(max(member.active.size for member in model.members_)),
         "seconds": seconds,
@@ -71,21 +72,10 @@ def draw(design: Callable[[int, int, int], Draw], n: int, t: int, seed: int) -> 
     }
 
 
-def highest() -> float:
-    """Peak resident memory in bytes since `fresh_peak`."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-
-
 def fresh_peak() -> float:
     """Forget the peak so far, which drawing the data has set, and return the resident memory now (Linux)."""
     Path("/proc/self/clear_refs").write_text("5")
-    return highest()
-
-
-def nlpd(y: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float:
-    """Mean negative log density (t,) of normal predictions."""
-    return float(np.mean(0.5 * np.log(2.0 * np.pi * sd**2) + 0.5 * ((y - mean) / sd) ** 2))
+    return peak_bytes()
 
 
 if __name__ == "__main__":

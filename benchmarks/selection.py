@@ -7,16 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from benchmarks.scores import coverage, mcc, nmse
 from experiments.designs import Draw
+from experiments.scores import coverage, nmse, selection_scores
 from ssvgp import SSVGPRegressor
-
-FIRST_SEED = 1000  # all measurements count up from here; the engine was built on seeds below 100
-
-
-def seeds(count: int) -> range:
-    """The seeds of a measurement of `count` draws."""
-    return range(FIRST_SEED, FIRST_SEED + count)
 
 
 def measure(draw: Draw, model: SSVGPRegressor | None = None) -> Mapping[str, float]:
@@ -26,12 +19,7 @@ def measure(draw: Draw, model: SSVGPRegressor | None = None) -> Mapping[str, flo
     model.fit(draw.X, draw.y)
     seconds = time.perf_counter() - start
     support = model.get_support()
-    out = {
-        "mcc": mcc(support, draw.relevant),
-        "false": float((support & ~draw.relevant).sum()),
-        "missed": float((~support & draw.relevant).sum()),
-        "seconds": seconds,
-    }
+    out = selection_scores(support, draw.relevant) | {"seconds": seconds}
     if draw.y_test.size:
         band = model.predict_quantiles(draw.X_test, [0.025, 0.975])
         out["nmse"] = nmse(draw.y_test, model.predict(draw.X_test))

@@ -8,13 +8,11 @@ predicting the mean, 95% coverage >= 0.88.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -22,31 +20,20 @@ from sklearn.linear_model import LassoCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.runner import Case, main
-from benchmarks.scores import baseline_negative_log_density, coverage, nmse
+from experiments.cases import Case, main
+from experiments.datasets import folder, load
+from experiments.problems import halved
+from experiments.scores import baseline_negative_log_density, coverage, nmse
 from ssvgp import SSVGPRegressor
 
-FOLDER = Path(os.environ.get("SSVGP_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SETS = ("eyedata", "riboflavin", "liver_toxicity", "prostate", "bloodbrain")
-
-
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """X and y of a set; the target of liver_toxicity spans three powers of ten and is taken in logs."""
-    stored = np.load(FOLDER / f"{name}.npz", allow_pickle=False)
-    y = stored["y"].astype(float)
-    return stored["X"].astype(float), np.log(y) if name == "liver_toxicity" else y
-
-
-def split(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows for training and for testing, 4:1."""
-    order = np.random.default_rng(seed).permutation(n)
-    return order[n // 5 :], order[: n // 5]
 
 
 def draw(name: str, seed: int) -> Mapping[str, float]:
     """One split: ours, LassoCV's nmse, and the density of predicting the mean."""
     X, y = load(name)
-    train, test = split(y.size, seed)
+    X = X.astype(float)
+    train, test = halved(y.size, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)  # columns constant or duplicate within the split
@@ -70,6 +57,6 @@ def draw(name: str, seed: int) -> Mapping[str, float]:
 
 
 if __name__ == "__main__":
-    if not FOLDER.is_dir():
-        sys.exit(f"no data sets in {FOLDER}: set SSVGP_DATA to their folder")
+    if not folder().is_dir():
+        sys.exit(f"no data sets in {folder()}: set SSVGP_DATA to their folder")
     main(*(Case(f"small_real_{name}", partial(draw, name), range(10)) for name in SETS))

@@ -15,9 +15,10 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.runner import Case, main
-from benchmarks.scores import coverage, nmse
-from benchmarks.small_real import FOLDER, load, split
+from experiments.cases import Case, main
+from experiments.datasets import folder, load
+from experiments.problems import halved
+from experiments.scores import coverage, nmse
 from ssvgp import AutoSettings, SSVGPRegressor
 
 SETS = ("tecator", "cassava_nir", "tablets_nir", "nirsoil", "gasoline_nir")
@@ -28,8 +29,9 @@ CHOICES = {"": USUAL, "_without": replace(USUAL, backgrounds=tuple(k for k in US
 def draw(name: str, seed: int) -> Mapping[str, float]:
     """One split, with and without the evened background; rows without a target are left out."""
     X, y = load(name)
+    X = X.astype(float)
     X, y = X[np.isfinite(y)], y[np.isfinite(y)]
-    train, test = split(y.size, seed)
+    train, test = halved(y.size, seed)
     found = {}
     for label, settings in CHOICES.items():
         with warnings.catch_warnings():
@@ -46,6 +48,6 @@ def draw(name: str, seed: int) -> Mapping[str, float]:
 
 
 if __name__ == "__main__":
-    if not FOLDER.is_dir():
-        sys.exit(f"no data sets in {FOLDER}: set SSVGP_DATA to their folder")
+    if not folder().is_dir():
+        sys.exit(f"no data sets in {folder()}: set SSVGP_DATA to their folder")
     main(*(Case(f"spectra_{name}", partial(draw, name), range(100, 105)) for name in SETS))

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import measure, seeds
+from benchmarks.selection import measure
+from experiments.cases import Case, main
 from experiments.designs import experiment1, toy
+from experiments.problems import seeds
 from ssvgp import SSVGPRegressor
 
 

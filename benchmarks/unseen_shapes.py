@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from benchmarks.runner import Case, main
-from benchmarks.selection import measure, seeds
+from benchmarks.selection import measure
 from experiments import designs
+from experiments.cases import Case, main
+from experiments.problems import seeds
 
 SHAPES = ("step_and_kink", "heavy_tail_inputs", "binary_inputs", "mixed_frequency")
 

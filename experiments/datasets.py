@@ -62,6 +62,11 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
     return X[:, ~np.isnan(X).any(axis=0)], y
 
 
+def names(name: str) -> np.ndarray:
+    """Names (d,) of the inputs of a set that has no missing values."""
+    return np.load(folder() / f"{name}.npz", allow_pickle=False)["feature_names"]
+
+
 def ct_slices(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """X (53500, 384) and y, the position of a slice, from the published CSV or an .npz with X and y.
 

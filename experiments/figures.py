@@ -16,8 +16,9 @@ from experiments.drawing import DARK, DPI, LIGHT, SIGNAL, STYLE, Axes, Figure, l
 from experiments.methods import METHODS
 from experiments.own_figures import accuracy, league, training
 from experiments.paper_tables import PAPER, REAL, ROWS, SHAPES
+from experiments.scores import HIGH_IS_GOOD
 from experiments.scoring import surface
-from experiments.summaries import HIGH_IS_GOOD, Stored, load
+from experiments.summaries import Stored, load
 from ssvgp.method.paper.spike_slab import SpikeSlab, intersection_at
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images" / "results"

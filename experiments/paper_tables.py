@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from experiments.methods import METHODS, READINGS
-from experiments.summaries import HIGH_IS_GOOD, Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
+from experiments.scores import HIGH_IS_GOOD
+from experiments.summaries import Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
 from experiments.tables import Column, Pair, Row, Table, markdown
 from ssvgp.method.paper.spike_slab import SpikeSlab, intersection_at
 

@@ -11,6 +11,7 @@ from scipy.stats import boxcox
 from experiments.designs import Draw
 
 SPLIT = 5  # one row of five is for testing (B.4)
+FIRST_SEED = 1000  # all measurements count up from here; the engine was built on seeds below 100
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Problem:
 
 
 Maker = Callable[[int, bool], Problem]
+
+
+def seeds(count: int) -> range:
+    """The seeds of a measurement of `count` draws."""
+    return range(FIRST_SEED, FIRST_SEED + count)
 
 
 def drawn(draw: Draw) -> Problem:

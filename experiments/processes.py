@@ -1,19 +1,23 @@
-"""Trials in processes of their own, on one thread each, with a limit of time; and the machine they run on."""
+"""Trials in processes of their own, on one thread each, with a limit of time; and the machine that they run on: its
+processor, the versions of its libraries, the memory that a process took."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "ssvgp")
 ONE_THREAD = {
     name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 } | {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"}
@@ -85,3 +89,25 @@ def machine() -> dict[str, Any]:
         rows = [row for row in cpuinfo.read_text().splitlines() if row.startswith("model name")]
         model = rows[0].partition(":")[2].strip() if rows else model
     return {"cpu": model, "cores": os.cpu_count()}
+
+
+def versions(others: Sequence[str] = ()) -> dict[str, str]:
+    """Versions of what the numbers depend on, those of `others` among them."""
+    found = {"python": platform.python_version()}
+    for library in (*LIBRARIES, *others):
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            module = sys.modules.get(library)
+            found[library] = str(getattr(module, "__version__", "unknown"))
+    return found
+
+
+def peak_bytes() -> float:
+    """Peak resident memory of this process; what it was in the process before `exec` does not count."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        for row in status.read_text().splitlines():
+            if row.startswith("VmHWM:"):
+                return 1024.0 * float(row.split()[1])
+    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.selection import FIRST_SEED
 from experiments import methods, store
-from experiments.problems import Maker
+from experiments.problems import FIRST_SEED, Maker
 from experiments.processes import Workers, machine
 
 SMOKE_LIMIT = 120.0
@@ -122,28 +121,31 @@ def run(experiment: Experiment, options: Options) -> int:
         print(f"skipped {design} {method}: {reason}", flush=True)
     print(f"{experiment.name}: {len(stored)} trials stored, {len(todo)} to run, {options.jobs} at a time", flush=True)
     limit = options.limit or (SMOKE_LIMIT if options.smoke else experiment.limit)
-    return _run_all(todo, path, limit, options.jobs)
-
-
-def _run_all(todo: Sequence[Mapping[str, Any]], path: Path, limit: float, jobs: int) -> int:
-    """Run jobs in processes of their own, at most `jobs` at a time. An interrupt ends them and stores nothing half."""
-    common = {"blas_threads": 1, "n_jobs": 1, "at_a_time": jobs, "machine": machine()}
     workers = Workers(limit)
+    try:
+        lines = store.keep(_lines(todo, workers, options.jobs), path, told)
+    except BaseException:
+        workers.stop()
+        raise
+    return sum("error" in line for line in lines)
 
-    def one(job: Mapping[str, Any]) -> bool:
+
+def _lines(todo: Sequence[Mapping[str, Any]], workers: Workers, jobs: int) -> Iterator[store.Line]:
+    """Lines of jobs in processes of their own, at most `jobs` at a time, as they are done. What is stopped has none."""
+    common = {"blas_threads": 1, "n_jobs": 1, "at_a_time": jobs, "machine": machine()}
+
+    def one(job: Mapping[str, Any]) -> store.Line | None:
         result = workers.result(job)
-        if result is None:
-            return False
-        line = {key: value for key, value in job.items() if key != "module"} | common | result
-        store.append(path, line)
-        print(told(line), flush=True)
-        return "error" in line
+        return result and {key: value for key, value in job.items() if key != "module"} | common | result
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         try:
-            return sum(pool.map(one, todo))
+            for future in as_completed([pool.submit(one, job) for job in todo]):
+                line = future.result()
+                if line is not None:
+                    yield line
         except BaseException:
-            workers.stop()
+            workers.stop()  # before the pool is left, which waits for what is running
             raise
 
 

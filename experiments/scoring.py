@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.scores import LOG_2PI, baseline_negative_log_density, coverage, mcc, nmse
 from experiments.problems import Problem
+from experiments.scores import baseline_negative_log_density, coverage, log_normal, nmse, selection_scores
 
 SURFACE = 25  # points along each side of a stored surface
 DIGITS = 4
@@ -34,8 +34,7 @@ class Answer:
 def normal_answer(y_test: np.ndarray, mean: np.ndarray, variance: np.ndarray, **others: Any) -> Answer:
     """The answer of a method that predicts a normal with this mean and variance (t,)."""
     sd = np.sqrt(variance)
-    density = -0.5 * (LOG_2PI + ((y_test - mean) / sd) ** 2) - np.log(sd)
-    return Answer(mean, density, mean - NORMAL_95 * sd, mean + NORMAL_95 * sd, **others)
+    return Answer(mean, log_normal(y_test, mean, sd), mean - NORMAL_95 * sd, mean + NORMAL_95 * sd, **others)
 
 
 def scores(problem: Problem, answer: Answer) -> dict[str, float]:
@@ -54,9 +53,7 @@ def scores(problem: Problem, answer: Answer) -> dict[str, float]:
     if problem.f_test is not None:
         out["floor"] = nmse(y, problem.f_test)
     if problem.relevant is not None:
-        out["mcc"] = mcc(answer.selected, problem.relevant)
-        out["false"] = float((answer.selected & ~problem.relevant).sum())
-        out["missed"] = float((~answer.selected & problem.relevant).sum())
+        out |= selection_scores(answer.selected, problem.relevant)
     return out
 
 

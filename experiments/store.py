@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -76,6 +76,22 @@ def append(path: Path, line: Mapping[str, Any]) -> None:
     with _locked(path) as stream:
         stream.seek(0, 2)
         stream.write(row)
+
+
+def keep(
+    results: Iterable[Line], path: Path, said: Callable[[Line], str], packed: Callable[[Line], Line] = dict
+) -> list[Line]:
+    """The loop of all measurements: each result is stored and printed as it comes, so that a broken run keeps its part.
+
+    `said` and `packed` make what is printed and what is stored of a result. Results come from processes
+    (experiments/runner.py) or from draws over seeds (experiments/cases.py).
+    """
+    found = []
+    for line in results:
+        append(path, packed(line))
+        print(said(line), flush=True)
+        found.append(line)
+    return found
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from experiments.methods import METHODS
 from experiments.store import Line
 
 EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league")
-HIGH_IS_GOOD = frozenset({"mcc", "mcc_best", "coverage95"})
 LOW_IS_GOOD = frozenset({"nmse", "nlpd"})
 RESAMPLES = 400
 LEAST_TRIALS = 3  # fewer say nothing of their own spread

@@ -8,23 +8,22 @@ from __future__ import annotations
 import json
 import math
 import os
-import platform
-import resource
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Mapping
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from benchmarks.unit import unit_seconds
 from experiments import methods, scoring, store
 from experiments.problems import thinned
+from experiments.processes import peak_bytes, versions
 from ssvgp import peers
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "ssvgp")
+MEGABYTE = 2.0**20
 
 
 def run(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,10 +43,10 @@ def _measured(job: Mapping[str, Any]) -> dict[str, Any]:
     problem = thinned(whole, methods.METHODS[name].most_rows, seed)
     if not job["smoke"]:
         methods.warm_up(name, *problem.X.shape)
-    unit, before = unit_seconds(repeats=50), peak_megabytes()
+    unit, before = unit_seconds(repeats=50), peak_bytes() / MEGABYTE
     start = time.process_time()
     answer = methods.answer(name, problem, job["settings"], seed, store.checkpoint_of(job))
-    cpu, peak = time.process_time() - start, peak_megabytes()
+    cpu, peak = time.process_time() - start, peak_bytes() / MEGABYTE
     found = scoring.scores(problem, answer) | {"cpu_seconds": cpu, "peak_mb": peak, "data_mb": before}
     if not math.isfinite(found["nmse"]):
         raise ValueError("the predictions are not finite")
@@ -62,7 +61,7 @@ def _measured(job: Mapping[str, Any]) -> dict[str, Any]:
             key: scoring.profile(values, whole.relevant, experiment.keep) for key, values in answer.profiles.items()
         },
         "unit_seconds": unit,
-        "versions": versions(name),
+        "versions": versions(libraries_of(name)),
     }
     if experiment.surfaces:
         out["surface"] = scoring.surface(answer.mean)
@@ -81,28 +80,10 @@ def finite(value: Any) -> Any:
     return float(f"{number:.6g}") if math.isfinite(number) else None
 
 
-def peak_megabytes() -> float:
-    """Peak resident memory of this process; what it was in the process before `exec` does not count."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        for row in status.read_text().splitlines():
-            if row.startswith("VmHWM:"):
-                return float(row.split()[1]) / 1024.0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
-
-
-def versions(name: str) -> dict[str, str]:
-    """Versions of what the numbers depend on, a rival's libraries among them."""
+def libraries_of(name: str) -> tuple[str, ...]:
+    """The libraries of a rival, whose versions are stored beside its numbers."""
     entry = peers.PEERS.get(methods.METHODS[name].peer)
-    libraries = (*LIBRARIES, *(entry.libraries if entry else ()))
-    found = {"python": platform.python_version()}
-    for library in libraries:
-        try:
-            found[library] = metadata.version(library)
-        except metadata.PackageNotFoundError:
-            module = sys.modules.get(library)
-            found[library] = str(getattr(module, "__version__", "unknown"))
-    return found
+    return tuple(entry.libraries) if entry else ()
 
 
 def main() -> None:

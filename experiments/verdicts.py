@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from experiments.methods import METHODS
 from experiments.paper_tables import cut_short
-from experiments.summaries import HIGH_IS_GOOD, LOW_IS_GOOD, Stored, apart
+from experiments.scores import HIGH_IS_GOOD
+from experiments.summaries import LOW_IS_GOOD, Stored, apart
 from experiments.tables import Column, Pair, Row, Table, cells_of, grid
 
 LIMIT = 2.0  # standard errors

@@ -72,7 +72,7 @@ def log_evidence_by_quadrature(
         white = np.linalg.solve(lower, np.broadcast_to(y[:, None], (*scale.shape, n, 1)))[..., 0]
         log_diagonal = np.log(np.diagonal(lower, axis1=-2, axis2=-1)).sum(-1)
         likelihood = -0.5 * (white**2).sum(-1) - log_diagonal - 0.5 * n * np.log(2.0 * np.pi)
-        slab = np.log(np.mean(halfnorm.pdf(np.exp(u), scale=np.array(prior.slab_scales))))
+        slab = np.log(np.mean(halfnorm.pdf(np.exp(u), scale=np.array(prior.slabs))))
         slices.append(logsumexp(likelihood + others) + slab + u)
     cell = np.diff(log_theta)[0] * np.diff(log_scale)[0] * np.diff(log_noise)[0]
     return float(logsumexp(slices) + np.log(cell))

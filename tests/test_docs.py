@@ -7,19 +7,29 @@ import importlib
 import importlib.util
 import io
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from ssvgp.gp.kernels.compose import KERNELS, READERS
+from ssvgp.model.likelihoods import LIKELIHOODS
+from ssvgp.model.terms import BACKGROUNDS
+from ssvgp.search.proposer import _PROPOSERS
+
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LIBRARIES = ("jax", "torch")
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 BENCHMARK = re.compile(r"make bench-(\w+)")
-PARTS = "gp|propose|weigh|data|records|average|ensemble|effects|shares|estimator|paper|store|show|blocks|finish|checks"
+# `model` is also what a fitted model is called
+MODEL = r"model(?=\.(?:coordinates|inputs|likelihoods|priors|terms)\b)"
+PARTS = f"gp|{MODEL}|evidence|search|large|method|explain|data|records|settings|estimator|store|report|tables|run|peers"
 # An array that a comment promises: print(...)  # [0 1 2]
 PROMISE = re.compile(r"^print\(.*\)  # (\[[\d .'\w]*\](?: \[[\d .]*\])*)$", re.MULTILINE)
 NAME = re.compile(rf"`((?:{PARTS})(?:\.\w+)+)`")
@@ -42,7 +52,7 @@ def run(document: Path, library: str | None) -> None:
 
     What a comment says a line prints must be printed.
     """
-    namespace: dict[str, Any] = {"__name__": "document"}
+    namespace = sys.modules["document"].__dict__
     for line, code in blocks(document):
         if library_of(code) in (None, library):
             # empty lines before it make a traceback point at the line of the document
@@ -51,6 +61,18 @@ def run(document: Path, library: str | None) -> None:
                 exec(compile("\n" * (line - 1) + code, str(document), "exec"), namespace)
             said = printed.getvalue().splitlines()
             assert [promise for promise in PROMISE.findall(code) if promise not in said] == [], said
+
+
+@pytest.fixture(autouse=True)
+def as_if_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A document is a module while it runs, and what it registers is forgotten afterwards."""
+    monkeypatch.setitem(sys.modules, "document", ModuleType("document"))
+    registries: tuple[dict[str, Any], ...] = (KERNELS, READERS, BACKGROUNDS.kinds, LIKELIHOODS.kinds, _PROPOSERS)
+    before = [dict(registry) for registry in registries]
+    yield
+    for registry, old in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(old)
 
 
 WITH_CODE = [document for document in DOCUMENTS if blocks(document)]
@@ -108,7 +130,7 @@ def _defines(path: Path, name: str) -> bool:
 
 
 def _exists(dotted: str) -> bool:
-    """Whether a name such as weigh.evidence.fit, counted from the package, is a module or something inside one."""
+    """Whether a name such as evidence.laplace.fit, counted from the package, is a module or something inside one."""
     names = dotted.split(".")
     depth = len(names)
     while depth and not _is_module(".".join(["ssvgp", *names[:depth]])):

@@ -21,6 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ssvgp import AutoSettings, DataWarning, PaperSettings, Prior, SSVGPRegressor, squared_exponential
 from ssvgp.evidence import loo
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.records import Member, Parameters, Train
 
 SHORT = PaperSettings(rounds=1, first_steps=20, steps=20, v=(1e3, 1e4))
 LIGHT = AutoSettings(dense=SHORT, dense_sizes=(4,), dense_starts=1, draws=8, components=8)
@@ -187,7 +189,7 @@ def test_neighbours_may_change_between_predictions_without_a_new_fit(fitted: SSV
         np.testing.assert_array_equal(changing.predict(X_new), fresh.predict(X_new))
         np.testing.assert_array_equal(changing.loo_.mean, fresh.loo_.mean)
         np.testing.assert_array_equal(changing.check().mean, fresh.check().mean)
-    assert sum(name.startswith("prepared") for name in changing._kept_results) == 1
+    assert sum(kind == "prepared" for kind, *_ in changing.fitted_.cache) == 1
 
 
 @pytest.mark.parametrize(("limit", "on_blocks"), [(220, True), (260, False)])
@@ -366,7 +368,8 @@ def test_the_method_of_the_paper_is_there() -> None:
 def test_progress_is_told_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
     heard: list[Any] = []
     light(verbose=1, callback=heard.append).fit(*table(n=20))
-    assert heard and len(capsys.readouterr().out.splitlines()) == len(heard)
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.startswith("ssvgp: 20 rows, ") and heard and len(lines) == len(heard)
 
 
 def test_a_fit_that_is_stopped_leaves_the_last_one_whole() -> None:
@@ -422,3 +425,27 @@ def test_a_large_table_of_which_every_input_matters_can_be_fitted() -> None:
     X = rng.normal(size=(2100, 2))
     model = SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, 0] + np.sin(X[:, 1]) + 0.1 * rng.normal(size=2100))
     assert np.allclose(model.pip_, 1.0)
+
+
+# --- covariances that had to be repaired -----------------------------------------------------------------
+
+
+def test_a_covariance_that_had_to_be_repaired_is_reported_once() -> None:
+    X, _ = table()
+    prior = Prior(mean=1e10, log_noise=(-18.0, 0.01), with_background=0.0)  # more digits than doubles have
+    with pytest.warns(RuntimeWarning, match="not positive definite") as told:
+        model = light(kernel="linear", prior=prior).fit(X, X[:, 0] + 2.0 * X[:, 3])
+    assert len([one for one in told if one.category is RuntimeWarning]) == 1
+    assert model.ensemble_.notes["jitter"] > 0.0
+
+
+def test_what_leave_one_out_had_to_repair_is_told() -> None:
+    X, y = table()
+    train = Train(X, y)
+    member = Member(np.array([0]), Parameters(np.ones(1), 1e8, 1e-12), kernel_named("linear"), np.ones(1))
+    assert loo.exact(train, member).jitter > 0.0
+    assert loo.exact(train, replace(member, parameters=Parameters(np.ones(1), 1.0, 0.1))).jitter == 0.0
+
+
+def test_a_sound_covariance_needs_no_repair(fitted: SSVGPRegressor) -> None:
+    assert fitted.ensemble_.notes["jitter"] == 0.0

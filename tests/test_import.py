@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
 ONES_OWN = ("ssvgp.report", "ssvgp.cli", "ssvgp.tables", "ssvgp.plots")
@@ -47,5 +50,29 @@ model.predict(X), model.effect(0), model._repr_html_()
     assert {name.split(".")[0] for name in loaded(code) - loaded(SCIKIT_LEARN)} & set(OPTIONAL) == set()
 
 
+def test_the_engine_fits_where_no_optional_library_can_be_loaded() -> None:
+    code = """
+import sys
+class Missing:  # None in sys.modules would do, but scikit-learn 1.6 looks there and takes it for pandas
+    def find_spec(self, name, path=None, target=None):
+        if name in ("pandas", "matplotlib", "click"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Missing())
+import numpy as np, ssvgp
+X = np.random.default_rng(0).normal(size=(20, 3))
+model = ssvgp.SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, 0])
+print(model.predict(X).shape, model.check().r2 > 0.5, model.effect(0).mean.size)
+"""
+    assert output_of(code).split() == ["(20,)", "True", "30"]
+
+
 def test_the_import_is_a_small_part_of_that_of_scikit_learn() -> None:
     assert float(output_of(TIMED)) < 0.3
+
+
+def test_one_version_in_all_places() -> None:
+    root = Path(__file__).resolve().parents[1]
+    stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.M)
+    written = re.search(r"^## \[(\d\S*)\]", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert cited is not None and written is not None and cited[1] == written[1] == stated

@@ -86,10 +86,10 @@ def test_predictions_depend_neither_on_threads_nor_on_batches(model, data) -> No
 def test_searches_are_prepared_once_and_left_out_of_pickles(model, data, monkeypatch) -> None:
     X = data[0][:50]
     expected = model.predict(X)
-    assert model._kept_results["prepared for 256"]
-    monkeypatch.setattr("ssvgp.estimator.prepared", None)
+    assert ("prepared", 256) in model.fitted_.cache
+    monkeypatch.setattr("ssvgp.explain.fitted.prepared", None)
     np.testing.assert_array_equal(model.predict(X), expected)
-    assert not pickle.loads(pickle.dumps(model))._kept_results
+    assert not pickle.loads(pickle.dumps(model)).fitted_.cache
 
 
 def test_the_order_of_a_table_in_memory_changes_nothing(data, model) -> None:
@@ -103,7 +103,8 @@ def test_the_order_of_a_table_in_memory_changes_nothing(data, model) -> None:
 def test_large_tables_are_neither_copied_nor_taken_otherwise(order, data, monkeypatch) -> None:
     X, y = data
     plain = SSVGPRegressor(kernel="se", random_state=0).fit(X, y)
-    monkeypatch.setattr("ssvgp.estimator.LARGE", 1000)
+    monkeypatch.setattr("ssvgp.data.inputs.LARGE", 1000)
+    monkeypatch.setattr("ssvgp.method.line.LARGE", 1000)
     monkeypatch.setattr("ssvgp.data.table.LARGE", 1000)
     table = np.asarray(X, order=order)
     table.flags.writeable = False

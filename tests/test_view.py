@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from ssvgp import SSVGPRegressor
-from ssvgp import estimator as module
 from ssvgp.data.inputs import inputs_of
 from ssvgp.data.view import Columns, kept_rows
 from ssvgp.gp.kernels.families import squared_exponential
+from ssvgp.gp.terms import Linear
 from ssvgp.records import Member, Parameters, Train
 
 
@@ -50,7 +50,7 @@ def test_a_read_only_float32_map_from_disk_fits_as_it_is(tmp_path, monkeypatch) 
     y = np.sin(4.0 * X[:, 0]) + X[:, 1] + 0.1 * rng.normal(size=2500)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    monkeypatch.setattr(module, "LARGE", 1000)
+    monkeypatch.setattr("ssvgp.method.line.LARGE", 1000)
     monkeypatch.setattr("ssvgp.data.table.LARGE", 1000)
     model = SSVGPRegressor(kernel="se", random_state=0).fit(mapped, y)
     assert list(model.get_support(indices=True)) == [0, 1]
@@ -78,10 +78,11 @@ def test_columns_that_were_not_kept_cannot_be_asked_for(table) -> None:
 @pytest.mark.parametrize("background", [0.0, 0.3])
 def test_only_a_table_that_a_background_needs_is_rounded(table, background) -> None:
     parameters = Parameters(np.ones(1), 1.0, 0.1, background)
-    member = Member(np.array([1]), parameters, squared_exponential(), np.ones(1))
+    term = Linear("linear") if background else None
+    member = Member(np.array([1]), parameters, squared_exponential(), np.ones(1), term)
     inputs = inputs_of(table)
     for X in (inputs.standardise(table), inputs.view(table)):
-        train = Train(X, np.zeros(50), inputs.spread)
+        train = Train(X, np.zeros(50))
         kept = kept_rows(train, [member])
         assert (kept.X is X) == (background == 0.0)
         if background:

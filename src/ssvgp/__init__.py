@@ -3,7 +3,7 @@
 from importlib.metadata import PackageNotFoundError, version
 
 from ssvgp.data.inputs import DataWarning
-from ssvgp.estimator import SSVGPRegressor
+from ssvgp.estimator import SSVGPRegressor, load
 from ssvgp.evidence.loo import LeaveOneOut
 from ssvgp.explain.calibration import Check
 from ssvgp.explain.correlated import Relative
@@ -11,19 +11,25 @@ from ssvgp.explain.effects import Effect, Interaction
 from ssvgp.explain.sobol import Shares
 from ssvgp.gp.kernels.autodiff import autodiff_kernel
 from ssvgp.gp.kernels.compose import Product, Sum, kernel_named
+from ssvgp.gp.kernels.compose import register as register_kernel
 from ssvgp.gp.kernels.families import (
     Periodic,
     Polynomial,
+    Stationary,
     cauchy,
     linear,
     matern,
     rational_quadratic,
     squared_exponential,
 )
-from ssvgp.records import Ensemble, Member, Parameters, Prediction
+from ssvgp.model.likelihoods import register as register_likelihood
+from ssvgp.model.terms import register as register_background
+from ssvgp.records import Ensemble, Member, Parameters, Prediction, Searched, Working
 from ssvgp.run.progress import Event
-from ssvgp.settings import AutoSettings, PaperSettings, Prior, SearchSettings
-from ssvgp.store import StoreError, load
+from ssvgp.search.proposer import Proposer
+from ssvgp.search.proposer import register as register_proposer
+from ssvgp.settings import AutoSettings, PaperSettings, Prior, Regime, SearchSettings
+from ssvgp.store import StoreError
 
 try:
     __version__ = version("ssvgp")
@@ -47,12 +53,17 @@ __all__ = [
     "Prediction",
     "Prior",
     "Product",
+    "Proposer",
+    "Regime",
     "Relative",
     "SSVGPRegressor",
     "SearchSettings",
+    "Searched",
     "Shares",
+    "Stationary",
     "StoreError",
     "Sum",
+    "Working",
     "__version__",
     "autodiff_kernel",
     "cauchy",
@@ -61,5 +72,9 @@ __all__ = [
     "load",
     "matern",
     "rational_quadratic",
+    "register_background",
+    "register_kernel",
+    "register_likelihood",
+    "register_proposer",
     "squared_exponential",
 ]

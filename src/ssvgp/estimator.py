@@ -1,41 +1,39 @@
-"""`SSVGPRegressor`: the whole line, from a table to inclusion probabilities and predictions."""
+"""`SSVGPRegressor`: the whole line, from a table to inclusion probabilities and predictions, and what to ask after."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils import check_random_state
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ssvgp.answers import Answers
-from ssvgp.data.curves import Curve
-from ssvgp.data.inputs import Inputs, inputs_of, warn_of_columns
-from ssvgp.data.memory import bytes_of, threads, warn_of_memory
-from ssvgp.data.table import LARGE, new_rows, training_table
-from ssvgp.data.target import Restored, target_of
-from ssvgp.data.view import kept_rows
-from ssvgp.explain.correlated import relatives_of
+from ssvgp import store
+from ssvgp.data.inputs import inputs_of, warn_of_columns
+from ssvgp.data.rows import checked_numbers, sample_of
+from ssvgp.data.table import new_rows, training_table
+from ssvgp.evidence.loo import LeaveOneOut
+from ssvgp.explain import calibration, effects, predictions, sobol
+from ssvgp.explain.calibration import Check
+from ssvgp.explain.effects import Effect, Interaction
+from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.sobol import Shares
 from ssvgp.gp import mixture
-from ssvgp.gp.batches import Work
-from ssvgp.gp.kernels.families import Kernel
-from ssvgp.gp.predict import Prepared, predict, prepared, ready_bytes
-from ssvgp.method.auto import auto_ensemble, nothing_to_select
-from ssvgp.method.kernel_family import kernels_of, with_rough
-from ssvgp.method.paper.ensemble import paper_ensemble
-from ssvgp.method.target_curve import curve_by_evidence
-from ssvgp.records import Ensemble, Layout, Prediction, Train
+from ssvgp.method.line import fit_table, warn_of_notes
+from ssvgp.method.request import checked_request
+from ssvgp.records import Prediction, Searched
+from ssvgp.run.progress import listener
+from ssvgp.run.randomness import generator_of
 from ssvgp.run.workers import one_blas_thread
-from ssvgp.settings import LARGE_ROWS, AutoSettings, PaperSettings, Prior
-
-CACHE_BYTES = 2**29  # factors and searches kept between calls of predict
-STILL = 1e-12  # noise variance, on the standardised scale, where y does not vary at all
+from ssvgp.settings import PaperSettings, Prior, Regime, regime_for
 
 
-class SSVGPRegressor(Answers):
+class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     """Gaussian process regression with spike-and-slab selection of inputs.
 
     Inputs and target are standardised inside, and this is undone in what is returned. Constant columns, and
@@ -52,6 +50,7 @@ class SSVGPRegressor(Answers):
     target_transform : "auto", None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
         "auto" asks the evidence whether a skewed y without negative values had better pass a root or a logarithm, where
         rows are too many for an exact fit; else, and for method "paper", it is None.
+    likelihood : what ties y to f, by name: "gaussian", or one that `ssvgp.model.likelihoods.register` was given.
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
         `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
@@ -77,8 +76,11 @@ class SSVGPRegressor(Answers):
     relatives_ : dict from the number of an input that may matter to the columns that correlate with it, `Relative`s.
     duplicate_of_ : dict from the number of a copied column to that of the column that stands for it.
     kept_ : (p,) numbers of the columns that were not left out.
+    search_ : how sure the fit is of its search, a `Searched`: sets visited, interactions looked at, what may be missed.
+    regime_ : what the numbers of rows and inputs decide, a `Regime`: exact or blocks, kernels, neighbours and so on.
     ensemble_ : members and weights with what the method noted, inputs counted among `kept_`.
     train_ : the standardised data that the mixture conditions on.
+    fitted_ : all of this as the record `Fitted`, which reports, files and commands read.
     n_features_in_ : number of columns of the table.
     feature_names_in_ : (d,) their names, where the table has names.
     """
@@ -90,6 +92,7 @@ class SSVGPRegressor(Answers):
         prior: Prior | None = None,
         settings: Any = None,
         target_transform: str | None = "auto",
+        likelihood: str = "gaussian",
         threshold: float = 0.5,
         exact_limit: int = 2000,
         predict_neighbours: int = 256,
@@ -104,6 +107,7 @@ class SSVGPRegressor(Answers):
         self.prior = prior
         self.settings = settings
         self.target_transform = target_transform
+        self.likelihood = likelihood
         self.threshold = threshold
         self.exact_limit = exact_limit
         self.predict_neighbours = predict_neighbours
@@ -113,100 +117,80 @@ class SSVGPRegressor(Answers):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any) -> SSVGPRegressor:
-        """Select inputs and fit the mixture to rows X (n, d) and targets y (n,)."""
-        kernels, limit = self._checked(), bytes_of(self.max_memory)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> SSVGPRegressor:
+        """Select inputs and fit the mixture to rows X (n, d) and targets y (n,).
+
+        A row of weight two is the row twice, one of weight zero is left out. `noise_variance` (n,), in squared units of
+        y, is known beforehand and adds to the noise that is learned, row by row.
+        """
+        request = checked_request(self)
         X, y = training_table(self, X, y)
-        inputs = inputs_of(X)
+        sample = sample_of(X, y, sample_weight, noise_variance, self.exact_limit)
+        inputs = inputs_of(sample.X, sample.weights)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
-        target = target_of(y, self._curve(X, y, inputs, kernels[0]))
-        if self._raw_target():
-            target = target.unscaled()
-        large = X.shape[0] > self.exact_limit and X.size > (LARGE if limit is None else min(LARGE, limit // 32))
-        train = Train(inputs.view(X) if large else inputs.standardise(X), target.standardise(y), Layout(inputs.spread))
-        if target.constant or not train.d:
-            found = nothing_to_select(train, STILL if target.constant else 1.0)
-        else:
-            with one_blas_thread():
-                found = self._ensemble(train, kernels)
-        if found.notes.get("interrupted"):
-            warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=2)
-        self._inputs, self._target, self.train_ = inputs, target, kept_rows(train, found.members)
-        with one_blas_thread():
-            self.relatives_ = relatives_of(train, inputs, found.pip)
-        self._publish(found)
+        regime = self._regime(sample.y.size, inputs.kept.size)
+        listen = listener(self.verbose, self.callback)
+        if self.verbose:
+            print(f"ssvgp: {regime}", flush=True)
+        fitted = fit_table(sample, inputs, request, regime, generator_of(self.random_state), listen)
+        warn_of_notes(fitted.ensemble.notes)
+        return self._hold(fitted)
+
+    def _regime(self, n: int, d: int) -> Regime:
+        """What n rows and d inputs decide, with the settings and the limits of this estimator."""
+        settings = self.settings or (PaperSettings() if self.method == "paper" else None)
+        return regime_for(n, d, settings, self.prior, self.exact_limit, self.predict_neighbours)
+
+    @property
+    def regime_(self) -> Regime:
+        """What the numbers of rows and inputs decide, as the parameters are now; `print` it for one line."""
+        check_is_fitted(self)
+        return self._regime(self.train_.n, self.kept_.size)
+
+    @property
+    def search_(self) -> Searched | None:
+        """How sure the fit is of its search; `print` it for one sentence. None for the paper's method."""
+        check_is_fitted(self)
+        return self.ensemble_.notes.get("search")
+
+    @classmethod
+    def from_fitted(cls, fitted: Fitted, **parameters: Any) -> SSVGPRegressor:
+        """An estimator with these parameters that is fitted already, such as one that was read from a file."""
+        model = cls(**parameters)
+        model.n_features_in_ = fitted.inputs.d
+        if fitted.given_names is not None:
+            model.feature_names_in_ = np.array(fitted.given_names, dtype=object)
+        return model._hold(fitted)
+
+    def _hold(self, fitted: Fitted) -> SSVGPRegressor:
+        self._fitted, self.ensemble_, self.train_ = fitted, fitted.ensemble, fitted.train
+        self.pip_, self.weights_, self.members_ = fitted.pip, fitted.ensemble.weights, fitted.members
+        self.inverse_lengthscales_ = fitted.inverse_lengthscales
+        self.noise_variance_, self.variance_shares_ = fitted.noise_variance, fitted.variance_shares
+        self.target_curve_, self.relatives_ = fitted.target.curve.description, dict(fitted.relatives)
+        self.kept_, self.duplicate_of_ = fitted.inputs.kept, dict(fitted.inputs.duplicate_of)
         return self
 
-    def _checked(self) -> tuple[Kernel, ...]:
-        """The kernels, after all parameters have been checked."""
-        kinds = {"auto": AutoSettings, "paper": PaperSettings}
-        if self.method not in kinds:
-            raise ValueError(f"method is 'auto' or 'paper', not {self.method!r}")
-        for name, kind in {"settings": kinds[self.method], "prior": Prior}.items():
-            given = getattr(self, name)
-            if given is not None and not isinstance(given, kind):
-                raise TypeError(f"{name} must be {kind.__name__} or None, not {type(given).__name__}")
-        if not 0.0 <= self.threshold <= 1.0:
-            raise ValueError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
-        if self.predict_neighbours < 1:
-            raise ValueError(f"predict_neighbours must be 1 or more, not {self.predict_neighbours!r}")
-        return kernels_of(self.kernel, self.method)
+    @property
+    def fitted_(self) -> Fitted:
+        """What the fit has left, as the parameters ask of it now: those of predictions may change without a new fit."""
+        check_is_fitted(self)
+        names, regime = getattr(self, "feature_names_in_", None), self.regime_
+        return replace(
+            self._fitted,
+            given_names=None if names is None else tuple(str(name) for name in names),
+            neighbours=regime.predict_neighbours,
+            check_rows=regime.check_rows,
+            check_neighbours=self.predict_neighbours,
+            threshold=self.threshold,
+            n_jobs=effective_n_jobs(self.n_jobs),
+            max_memory=self.max_memory,
+        )
 
-    def _ensemble(self, train: Train, kernels: tuple[Kernel, ...]) -> Ensemble:
-        rng, most = _generator(self.random_state), max(self.exact_limit, 1000)
-        n_jobs = threads(effective_n_jobs(self.n_jobs), self.max_memory, min(train.n, most))
-        listen = self._listen if self.verbose or self.callback is not None else None
-        if self.method == "paper":
-            return paper_ensemble(train, kernels[0], self.settings or PaperSettings(), rng, n_jobs, listen)
-        chosen = self._auto_settings()
-        if train.n > chosen.exact_rows:
-            kernels = with_rough(self.kernel, kernels)
-        return auto_ensemble(train, kernels, self.prior or Prior(), chosen, rng, n_jobs, listen)
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
 
-    def _auto_settings(self) -> AutoSettings:
-        """The constants of the default method, given or by the limits of this estimator."""
-        if isinstance(self.settings, AutoSettings):
-            return self.settings
-        return AutoSettings(exact_rows=self.exact_limit // 2, predict_neighbours=self.predict_neighbours)
-
-    def _raw_target(self) -> bool:
-        """Whether y is to be neither centred nor scaled, as the paper's method has it in experiment 1."""
-        wanted = self.settings.target if isinstance(self.settings, PaperSettings) else "standardised"
-        if wanted not in ("standardised", "raw"):
-            raise ValueError(f"target of PaperSettings is 'standardised' or 'raw', not {wanted!r}")
-        return wanted == "raw"
-
-    def _curve(self, X: Any, y: np.ndarray, inputs: Inputs, kernel: Kernel) -> str | Curve | None:
-        """The transform of y that was asked for, or the curve that the evidence chooses."""
-        if self.target_transform != "auto":
-            return self.target_transform
-        if self.method == "paper" or not inputs.kept.size:
-            return None
-        with one_blas_thread():
-            return curve_by_evidence(X, y, inputs, kernel, self.prior or Prior(), self._auto_settings())
-
-    def _listen(self, report: Any) -> None:
-        if self.verbose:
-            print(f"ssvgp: {report}", flush=True)
-        if self.callback is not None:
-            self.callback(report)
-
-    def _publish(self, ensemble: Ensemble) -> None:
-        self.ensemble_, self.weights_ = ensemble, ensemble.weights
-        self.target_curve_ = self._target.curve.told
-        self.members_ = tuple(self._inputs.in_table(member) for member in ensemble.members)
-        self.pip_ = self._inputs.widen(np.clip(ensemble.pip, 0.0, 1.0))  # rounding only
-        self.inverse_lengthscales_ = np.zeros(self.n_features_in_)
-        for member, weight in zip(self.members_, ensemble.weights, strict=True):
-            self.inverse_lengthscales_[member.active] += weight * np.abs(member.parameters.theta)
-        noise = float(ensemble.weights @ np.array([member.parameters.noise for member in ensemble.members]))
-        self.noise_variance_ = noise * self._target.spread**2
-        # a standardised y has variance one, so that without a background the sparse part has what noise leaves
-        share = noise / float(np.var(self.train_.y)) if self._raw_target() else noise
-        plain = {"sparse": max(1.0 - share, 0.0), "background": 0.0, "noise": min(share, 1.0)}
-        self.variance_shares_ = dict(ensemble.notes.get("shares", plain))
-        self.kept_, self.duplicate_of_ = self._inputs.kept, dict(self._inputs.duplicate_of)
-        self._kept_results: dict[str, Any] = {}  # filled on demand, left out of pickles
+    # --- predictions
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
@@ -215,99 +199,122 @@ class SSVGPRegressor(Answers):
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
-        if not return_cov:
-            restored = self._target_moments(X, noise=True)
-            return (restored.mean, restored.sd) if return_std else restored.mean
-        rows = self._rows(X)[:]
-        if self._target.curved:
-            raise ValueError("return_cov does not work where y passed a curve: use sample_y, or target_transform=None")
-        with one_blas_thread():
-            joint = mixture.mixture_covariance(self.ensemble_, self.train_, rows, self._neighbours)
-        return self._target.restore(joint.mean), joint.covariance * self._target.spread**2
+        if return_cov:
+            return predictions.covariance(self.fitted_, self._rows(X)[:])
+        restored = self.fitted_.target.moments(self.predict_mixture(X))
+        return (restored.mean, restored.sd) if return_std else restored.mean
 
     def predict_latent(self, X: Any, return_std: bool = False) -> Any:
         """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
 
         Under a target transform this is f mapped back to units of y.
         """
-        restored = self._target_moments(X, noise=False)
+        restored = self.fitted_.target.moments(self.predict_mixture(X), noise=False)
         return (restored.mean, restored.sd) if return_std else restored.mean
 
     def predict_quantiles(self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975)) -> np.ndarray:
         """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included."""
-        prediction = self._prediction(X)
-        return self._target.restore(mixture.quantiles(prediction, np.asarray(q, dtype=float)))
+        prediction = self.predict_mixture(X)
+        return self.fitted_.target.restore(mixture.quantiles(prediction, np.asarray(q, dtype=float)))
+
+    def predict_mixture(self, X: Any) -> Prediction:
+        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes."""
+        return self.fitted_.predict(self._rows(X))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
-        rows = self._rows(X)[:]
-        with one_blas_thread():
-            rng = _generator(random_state)
-            draws = mixture.sample(self.ensemble_, self.train_, rows, n_samples, rng, self._neighbours)
-        return self._target.restore(draws).T
+        return predictions.sample(self.fitted_, self._rows(X)[:], n_samples, generator_of(random_state))
 
-    def log_predictive_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i."""
+    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None) -> np.ndarray:
+        """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i.
+
+        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned.
+        """
         y = np.asarray(y, dtype=float).ravel()
-        prediction = self._prediction(X)
-        if y.size != prediction.means.shape[1]:
-            raise ValueError(f"X has {prediction.means.shape[1]} rows but y has {y.size} values")
-        possible = self._target.possible(y)
-        inside = np.where(possible, y, 1.0)
-        density = mixture.log_density(prediction, self._target.standardise(inside))
-        return np.where(possible, density + self._target.log_slope(inside), -np.inf)
+        rows = self._rows(X)
+        if y.size != rows.shape[0]:
+            raise ValueError(f"X has {rows.shape[0]} rows but y has {y.size} values")
+        known = checked_numbers(noise_variance, "noise_variance", y.size)
+        return predictions.log_density(self.fitted_, rows, y, known)
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = new_rows(self, X)
-        return self._inputs.view(X) if X.size > LARGE else self._inputs.standardise(X)
-
-    @property
-    def _neighbours(self) -> int | None:
-        """Neighbours that a prediction is given; None for all rows. The paper's method has its own limit (B.3)."""
-        if self.method == "paper":
-            limit, m = max(self.exact_limit, LARGE_ROWS - 1), (self.settings or PaperSettings()).predict_neighbours
-        else:
-            limit, m = self.exact_limit, self.predict_neighbours
-        return None if self.train_.n <= limit else m
-
-    def _prediction(self, X: Any) -> Prediction:
-        rows = self._rows(X)
-        with one_blas_thread():
-            work = Work(effective_n_jobs(self.n_jobs), bytes_of(self.max_memory))
-            return predict(self.ensemble_, self.train_, rows, self._neighbours, self._prepared(), work)
-
-    def _prepared(self) -> tuple[Prepared, ...] | None:
-        """Members made ready for prediction, once, where they are small enough to keep."""
-        limit, m = bytes_of(self.max_memory), self._neighbours
-        key = f"prepared for {m}"  # neighbours may change without a new fit
-        if key not in self._kept_results:
-            each = [ready_bytes(one, self.train_, m) for one in self.ensemble_.members]
-            warn_of_memory(max(each), self.max_memory, f"a prediction from {self.train_.n} rows")
-            if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
-                return None
-            for old in [name for name in self._kept_results if name.startswith("prepared for")]:
-                del self._kept_results[old]
-            self._kept_results[key] = tuple(prepared(one, self.train_, m) for one in self.ensemble_.members)
-        return self._kept_results[key]
-
-    def _target_moments(self, X: Any, noise: bool) -> Restored:
-        prediction = self._prediction(X)
-        return self._target.moments(prediction, noise)
+        return self._fitted.inputs.rows(new_rows(self, X))
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.pip_ > self.threshold
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        return state | {"_kept_results": {}} if "_kept_results" in state else state
+    # --- explanations
+
+    @property
+    def loo_(self) -> LeaveOneOut:
+        """Leave-one-out mean, variance and log density (n,) of y, the mixture's weights held."""
+        return calibration.leave_one_out(self.fitted_)
+
+    def loo_by_member(self) -> np.ndarray:
+        """Leave-one-out log density (k, n) of every target under every member of the mixture."""
+        return calibration.densities_left_out(self.fitted_)
+
+    def check(self) -> Check:
+        """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
+        return calibration.check(self.fitted_)
+
+    def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
+        """What one input does, alone, with a band: see `ssvgp.explain.effects`. `feature` is a name or a number."""
+        with one_blas_thread():
+            return effects.effect(self.fitted_, feature, grid, level)
+
+    def interaction(
+        self, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
+    ) -> Interaction:
+        """What two inputs do together beyond what each does alone, with a band: see `ssvgp.explain.effects`."""
+        with one_blas_thread():
+            return effects.interaction(self.fitted_, a, b, grids, level)
+
+    def effect_shares(self) -> Shares:
+        """How much of the variation of the predictions each selected input, and each pair, explains."""
+        return sobol.cached_shares(self.fitted_)
+
+    # --- tables, files and notebooks
+
+    def summary(self) -> Any:
+        """The answer as a pandas DataFrame, a row for each input: see `ssvgp.report.table.records`."""
+        from ssvgp.report.table import frame
+
+        return frame(self.fitted_)
+
+    def to_arviz(self) -> Any:
+        """Leave-one-out densities for az.loo and az.compare: see `ssvgp.report.arviz`."""
+        from ssvgp.report.arviz import to_arviz
+
+        return to_arviz(self.fitted_)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a file without code; `ssvgp.load` reads it."""
+        if type(self) is not SSVGPRegressor:
+            raise store.StoreError(f"only SSVGPRegressor itself can be saved, not its subclass {type(self).__name__}")
+        store.save(path, self.fitted_, self.get_params(deep=False))
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: the selection, or before a fit scikit-learn's diagram."""
+        from ssvgp.report.html import html
+
+        return html(self) if self.__sklearn_is_fitted__() else super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
 
 
-# --- parts of the fit --------------------------------------------------------------------------------------
+def load(path: str | PathLike[str]) -> SSVGPRegressor:
+    """The model that `save` wrote; `StoreError` where the file is damaged, newer, or no such file."""
+    return model_of(store.load(path))
 
 
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+def model_of(stored: store.Stored) -> SSVGPRegressor:
+    """The model of a file that was read."""
+    try:
+        return SSVGPRegressor.from_fitted(stored.fitted, **stored.parameters)
+    except TypeError as error:
+        raise store.StoreError(f"the file holds a parameter that this version does not know: {error}") from error

@@ -5,8 +5,8 @@ n rows, d inputs, p active inputs, m neighbours, k members, t test rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,8 +16,8 @@ class Parameters:
     """What a member's covariance is made of, for standardised inputs and target.
 
     The covariance of y is scale * C(theta) + background * G + mean + noise * I: the sparse part of the paper (tau,
-    theta, sigma^2 there), a dense background over all inputs (G is X X' / d or as `background_kind` says, see
-    gp/background.py), the variance of an unknown constant, and noise. The paper's own method has background = mean = 0.
+    theta, sigma^2 there), a dense background G over all inputs (`Member.background`), the variance of an unknown
+    constant, and noise. The paper's own method has background = mean = 0.
     """
 
     theta: np.ndarray  # (p,)
@@ -25,27 +25,53 @@ class Parameters:
     noise: float
     background: float = 0.0
     mean: float = 0.0
-    background_kind: str = "linear"
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
-    """What backgrounds know of the columns: their sds (d,) before they were standardised, and axes (d, k).
+class Working:
+    """What the algebra sees of a likelihood at one noise: a variance for each row (n,), with its slope in log noise.
 
-    The axes are those of an evened background (gp/background.py), None where it is not considered.
+    `log_terms` belong to log p and do not depend on f; `log_terms_slope` is their slope in log noise.
     """
 
-    units: np.ndarray | None = None
-    axes: np.ndarray | None = None
+    variance: np.ndarray
+    slope: np.ndarray
+    log_terms: float
+    log_terms_slope: float
+
+
+class RowNoise(Protocol):
+    """What ties y to f in each of n rows; model/likelihoods.py has the kinds."""
+
+    @property
+    def weights(self) -> np.ndarray:
+        """How many times each row (n,) counts."""
+        ...
+
+    def at(self, noise: float, jitter: float = 0.0) -> Working:
+        """What the algebra sees where the learned noise has this variance, with jitter added to it."""
+        ...
+
+    def copy_variance(self, noise: float) -> np.ndarray:
+        """Variance (n,) of one more measurement of each row: that of a row that is left out."""
+        ...
+
+    def rows(self, some: np.ndarray) -> RowNoise:
+        """The same for some rows (r,)."""
+        ...
+
+    def to_plain(self) -> dict[str, np.ndarray]:
+        """Arrays (n,) by name, as a file holds them."""
+        ...
 
 
 @dataclass(frozen=True)
 class Train:
-    """Standardised training data: X (n, d), y (n,), and what backgrounds know of the columns of X."""
+    """Standardised training data: X (n, d), y (n,), and the noise of rows; None where all have the learned one."""
 
     X: Any  # an array, or a data.view.Standardised that stands for one
     y: np.ndarray
-    layout: Layout | None = None
+    noise: RowNoise | None = None
 
     @property
     def n(self) -> int:
@@ -55,20 +81,34 @@ class Train:
     def d(self) -> int:
         return self.X.shape[1]
 
+    @property
+    def count(self) -> float:
+        """How many rows these stand for: the sum of their weights."""
+        return self.n if self.noise is None else float(self.noise.weights.sum())
+
+    def rows(self, some: np.ndarray) -> Train:
+        """Some of the rows (r,)."""
+        return Train(self.X[some], self.y[some], None if self.noise is None else self.noise.rows(some))
+
+    def columns(self, some: np.ndarray) -> Train:
+        """Some of the inputs (q,) alone."""
+        return replace(self, X=np.ascontiguousarray(self.X[:, some]))
+
 
 @dataclass(frozen=True)
 class Member:
     """One component of the mixture: a set of active inputs (p,) with the parameters of its Gaussian process.
 
     `inclusion` (p,) holds the probabilities that the member itself gives its active inputs: all one for a set
-    that was weighed by evidence, lambda of eq. 6 for a member of the paper's method. `kernel` is a kernel object.
+    that was weighed by evidence, lambda of eq. 6 for a member of the paper's method. `kernel` is a kernel object,
+    `background` a term over all inputs (gp/terms.py) or None: its strength is among the parameters.
     """
 
     active: np.ndarray
     parameters: Parameters
     kernel: Any
     inclusion: np.ndarray
-    layout: Layout | None = None  # for the background
+    background: Any = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +119,48 @@ class Ensemble:
     weights: np.ndarray
     pip: np.ndarray
     notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """How sure a fit is of its search: sets visited, and what was looked at beside the best of them.
+
+    `orders` says for two, three and four inputs among how many of the `inputs` all products were looked at; none where
+    no look was worth its time. `left_behind` is the share of the variance of y that is expected to be missed: what is
+    unexplained times the chance that one more start would change the answer. `agreed` says whether the last independent
+    starts led to the same best set; None where none was asked.
+    """
+
+    visited: int
+    inputs: int
+    orders: dict[int, int]
+    left_behind: float
+    agreed: bool | None
+
+    def to_plain(self) -> dict[str, Any]:
+        """As values that a file can hold; `from_plain` reads them."""
+        orders = {str(size): count for size, count in self.orders.items()}
+        return {**vars(self), "orders": orders}
+
+    @classmethod
+    def from_plain(cls, values: dict[str, Any]) -> Searched:
+        """What `to_plain` gave."""
+        return cls(**{**values, "orders": {int(size): int(count) for size, count in values["orders"].items()}})
+
+    def __str__(self) -> str:
+        whole = [str(size) for size, count in self.orders.items() if count == self.inputs]
+        part = [
+            f"of {size} of the {count} most promising" for size, count in self.orders.items() if 0 < count < self.inputs
+        ]
+        looked = [f"effects of {' and of '.join(whole)} inputs together" if whole else "", *part]
+        missed = [str(size) for size, count in self.orders.items() if count < self.inputs]
+        said = f"The search fitted {self.visited} sets"
+        if any(looked):
+            said += " and looked at " + ", ".join(one for one in looked if one)
+        if missed:
+            said += f"; effects of {' or '.join(missed)} inputs that have no part of their own could be missed"
+        starts = {True: "; independent starts agreed", False: "; independent starts did not agree", None: ""}
+        return f"{said}{starts[self.agreed]}. About {100 * self.left_behind:.0f}% of the variation may still be found."
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from command_line import run, said
 
 from ssvgp.cli import voice
 from ssvgp.cli.main import cli
@@ -24,8 +24,8 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repor
     for example in EXAMPLES:
         program, *arguments = shlex.split(example, comments=True)
         expected = re.search(r"# exit code (\d+): (.*)", example)
-        result = CliRunner().invoke(cli, arguments)
-        assert program == "ssvgp" and result.exit_code == (int(expected[1]) if expected else 0), result.output
+        result = run(*arguments)
+        assert program == "ssvgp" and result.exit_code == (int(expected[1]) if expected else 0), said(result)
         assert expected is None or expected[2] in result.stderr
     names = {"ssvgp_demo.csv", "ssvgp_demo.ssvgp", "ssvgp_demo.html", "yield.ssvgp", "yield.html", "again.html"}
     assert {path.name for path in tmp_path.iterdir()} == names | {"predictions.csv", "predictions.tsv"}

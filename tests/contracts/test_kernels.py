@@ -317,7 +317,7 @@ def test_a_kernel_that_is_not_even_is_repaired_only_when_declared(library, funct
 def test_chunks_of_rows_do_not_change_the_answer(make, rows, theta, weights, monkeypatch) -> None:
     whole = make().evaluate(rows, theta)
     expected = whole.pullback(weights)
-    monkeypatch.setattr(autodiff, "CHUNK_BYTES", 8 * 9 * 4 * 2)  # two rows at a time
+    monkeypatch.setattr(autodiff, "BATCH_BYTES", 8 * 9 * 4 * 2)  # two rows at a time
     parts = make().evaluate(rows, theta)
     np.testing.assert_allclose(parts.matrix, whole.matrix, rtol=1e-13)
     np.testing.assert_allclose(parts.pullback(weights), expected, rtol=1e-12)
@@ -371,5 +371,5 @@ def test_a_missing_library_names_the_command(library, monkeypatch) -> None:
         raise ImportError(name)
 
     monkeypatch.setattr(autodiff.importlib, "import_module", missing)
-    with pytest.raises(ImportError, match=rf'pip install "ssvgp\[{library}\]"'):
+    with pytest.raises(ImportError, match=rf"pip install 'ssvgp\[{library}\]'"):
         autodiff_kernel(torch_se, library)

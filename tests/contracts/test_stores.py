@@ -212,7 +212,7 @@ def test_a_loaded_model_pickles(case: Case) -> None:
 def test_backgrounds_are_there_to_be_tested(tmp_path: Path) -> None:
     for name in ("background", "evened"):
         model = Case(name, tmp_path / "model").model
-        kinds = {member.parameters.background_kind for member in model.members_ if member.parameters.background}
+        kinds = {member.background.name for member in model.members_ if member.background is not None}
         assert kinds and ("evened" in kinds) == (name == "evened")
 
 
@@ -220,12 +220,24 @@ def test_backgrounds_are_there_to_be_tested(tmp_path: Path) -> None:
 def test_an_evened_background_without_axes_over_its_columns_is_an_error(tmp_path: Path, axes: Any) -> None:
     Case("evened", tmp_path / "model")
     content = container.read(tmp_path / "model")
-    del content.arrays["axes"]
+    del content.arrays["term evened axes"]
     if axes is not None:
-        content.arrays["axes"] = axes
+        content.arrays["term evened axes"] = axes
     container.write(tmp_path / "model", content)
     with pytest.raises(StoreError, match="axes"):
         load(tmp_path / "model")
+
+
+FIRST = Path(__file__).parent / "files"  # written by version 0.1.0, with what it predicted
+
+
+@pytest.mark.parametrize("name", ["background", "evened", "kernels"])
+def test_files_of_the_first_version_are_read(name: str) -> None:
+    expected = np.load(FIRST / "predictions.npz")
+    rows = np.asarray(CASES[name][1]()[0])[:5] + 0.1
+    mean, sd = load(FIRST / f"{name}.ssvgp").predict(rows, return_std=True)
+    np.testing.assert_allclose(mean, expected[f"{name}_mean"], rtol=1e-9)
+    np.testing.assert_allclose(sd, expected[f"{name}_sd"], rtol=1e-9)
 
 
 # --- size -------------------------------------------------------------------------------------------------------
@@ -246,7 +258,8 @@ def test_a_table_that_a_background_needs_takes_no_more_than_in_single_precision(
     one = Case("background", tmp_path / "model")
     n, d = wide()[0].shape
     members = sum(8 * (2 * member.active.size + 4) for member in one.model.members_)
-    assert one.path.stat().st_size < 4 * n * d + members + 6_000
+    kinds = {member.background.name for member in one.model.members_ if member.background is not None}
+    assert one.path.stat().st_size < 4 * n * d + members + 8 * d * len(kinds) + 6_000
     assert np.array_equal(one.model.train_.X, one.model.train_.X.astype(np.float32))
 
 

@@ -12,7 +12,6 @@ from scipy.stats import halfnorm
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, mode, states, with_curvature
 from ssvgp.evidence.unvisited import factors as module
 from ssvgp.evidence.unvisited.factors import (
-    FEW,
     THETAS,
     bayes_factors,
     correction,
@@ -25,6 +24,7 @@ from ssvgp.gp.marginal import log_likelihood
 from ssvgp.model.priors import Candidate, log_set_prior
 from ssvgp.search.screen import Scores, screen
 from ssvgp.settings import Prior
+from ssvgp.settings.regime import MEASURED_INPUTS
 
 
 def problem(kernel: str = "se", n: int = 40, d: int = 6, blocks: int = 1) -> Problem:
@@ -44,7 +44,7 @@ def fitted(case: Problem, active: tuple[int, ...]) -> Fit:
 
 def scores(case: Problem, found: Fit) -> Scores:
     scale = mode(case, found).scale or 1.0
-    return screen([b.X for b in case.blocks], states(case, found), scale, additive=False)
+    return screen([b.X for b in case.blocks], states(case, found), scale)
 
 
 def base(case: Problem, found: Fit) -> float:
@@ -100,7 +100,7 @@ def dense_factors(case: Problem, found: Fit, j: int) -> np.ndarray:
     """log Bayes factors (scales,) by Gauss-Legendre over theta in (0, 6 s), everything else at the mode."""
     x, w = np.polynomial.legendre.leggauss(60)
     out = []
-    for s in case.prior.slab_scales:
+    for s in case.prior.slabs:
         theta = 3.0 * s * (x + 1.0)
         values = [rise(case, found, j, t) for t in theta]
         out.append(logsumexp(values, b=3.0 * s * w * halfnorm.pdf(theta, scale=s)))
@@ -129,19 +129,21 @@ def test_few_inputs_are_measured_and_those_inside_may_not_join() -> None:
     case = problem()
     found = fitted(case, (0,))
     seen = scores(case, found)
-    table = bayes_factors(case, found, seen.gain, seen.cost)
+    table = bayes_factors(case, found, seen.gain, seen.cost, MEASURED_INPUTS)
     assert np.all(table[:, 0] == -np.inf)
     assert table[:, 3] == pytest.approx(measured(case, found, 3, np.ones(1), base(case, found)))
-    assert np.all(correction(case, found, table) == 0.0)
+    assert np.all(correction(case, found, table, MEASURED_INPUTS) == 0.0)
 
 
 def test_the_correction_carries_the_formula_to_what_is_measured() -> None:
-    case = problem(d=FEW + 12, n=60)
+    case = problem(d=MEASURED_INPUTS + 12, n=60)
     found = fitted(case, (0, 1))
     seen = scores(case, found)
-    table = bayes_factors(case, found, seen.gain, seen.cost)
-    mended = table + correction(case, found, table)[:, None]
-    exact = np.array([measured(case, found, j, np.ones(1), base(case, found)) for j in range(2, FEW + 12)]).T
+    table = bayes_factors(case, found, seen.gain, seen.cost, MEASURED_INPUTS)
+    mended = table + correction(case, found, table, MEASURED_INPUTS)[:, None]
+    exact = np.array(
+        [measured(case, found, j, np.ones(1), base(case, found)) for j in range(2, MEASURED_INPUTS + 12)]
+    ).T
     before, after = (np.abs(t[:, 2:] - exact).mean() for t in (table, mended))
     assert after < before
     assert after < 0.3
@@ -160,7 +162,7 @@ def test_the_factor_of_an_input_that_joins_the_empty_set_is_averaged_over_the_ke
             - log_likelihood(case.kernel, b.X[:, []], b.y, at)
             for t in THETAS
         ]
-        each.append([logsumexp(values, b=cell) for cell in slab_cells(case.prior.slab_scales).T])
+        each.append([logsumexp(values, b=cell) for cell in slab_cells(case.prior.slabs).T])
     assert measured(case, empty, 1, scales, base(case, empty)) == pytest.approx(logsumexp(each, axis=0) - np.log(2.0))
 
 
@@ -168,7 +170,7 @@ def test_the_factor_of_an_idle_input_is_what_its_own_fit_says() -> None:
     """The measured price of a noise input, averaged over the slab scales, against its Laplace evidence."""
     case = problem(n=60)
     found = fitted(case, (0, 1))
-    price = logsumexp(measured(case, found, 4, np.ones(1), base(case, found))) - np.log(len(case.prior.slab_scales))
+    price = logsumexp(measured(case, found, 4, np.ones(1), base(case, found))) - np.log(len(case.prior.slabs))
     joined = fitted(case, (0, 1, 4))
     step = log_set_prior(3, 6, case.prior) - log_set_prior(2, 6, case.prior)
     assert price == pytest.approx(joined.log_evidence - found.log_evidence - step, abs=1.5)
@@ -176,12 +178,12 @@ def test_the_factor_of_an_idle_input_is_what_its_own_fit_says() -> None:
 
 def test_the_cells_of_every_slab_sum_to_one_and_follow_it() -> None:
     prior = Prior()
-    cells = slab_cells(prior.slab_scales)
-    assert cells.shape == (THETAS.size, len(prior.slab_scales))
+    cells = slab_cells(prior.slabs)
+    assert cells.shape == (THETAS.size, len(prior.slabs))
     assert cells.sum(0) == pytest.approx(1.0)
     assert np.all(cells >= 0)
     edge = np.sqrt(THETAS[2] * THETAS[3])
-    for s, column in zip(prior.slab_scales, cells.T, strict=True):
+    for s, column in zip(prior.slabs, cells.T, strict=True):
         assert column[:3].sum() == pytest.approx(halfnorm.cdf(edge, scale=s))
 
 

@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from ssvgp.evidence import loo
 from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.gp.terms import Linear
 from ssvgp.records import Member, Parameters, Train
 
 rng = np.random.default_rng(0)
@@ -20,7 +21,8 @@ RICH = replace(PLAIN, background=0.7, mean=0.4)
 
 
 def member(parameters: Parameters, kernel: str = "se") -> Member:
-    return Member(ACTIVE, parameters, kernel_named(kernel), np.ones(3))
+    background = Linear("linear") if parameters.background else None
+    return Member(ACTIVE, parameters, kernel_named(kernel), np.ones(3), background)
 
 
 def refit(row: int, of: Member) -> tuple[float, float]:

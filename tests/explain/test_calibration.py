@@ -34,28 +34,30 @@ def test_coverage_is_the_share_of_targets_between_the_ends(fitted: SSVGPRegresso
 
 
 def test_places_of_one_member_are_those_of_a_normal(fitted: SSVGPRegressor) -> None:
-    each = fitted._leave_each_out()[:1]
-    found = checks.check_of(each, np.ones(1), fitted.train_, fitted._target)
+    each = checks.leave_each_out(fitted.fitted_)[:1]
+    found = checks.check_of(each, np.ones(1), fitted.train_, fitted.fitted_.target)
     expected = norm.cdf(fitted.train_.y, each[0].mean, np.sqrt(each[0].variance))
     assert np.allclose(found.place, expected)
 
 
 def test_a_curved_target_keeps_its_places(fitted: SSVGPRegressor) -> None:
     X = fitted.train_.X[:]
-    y = np.exp(0.2 * fitted._target.restore(fitted.train_.y))
+    y = np.exp(0.2 * fitted.fitted_.target.restore(fitted.train_.y))
     curved = SSVGPRegressor(kernel="se", random_state=0, target_transform="log").fit(X, y).check()
     assert np.allclose(curved.observed, y) and ((curved.place > 0) & (curved.place < 1)).all()
     assert float(curved.coverage(0.9)) == pytest.approx(((y >= curved.lower) & (y <= curved.upper)).mean())
 
 
 def test_a_large_table_is_sampled(fitted: SSVGPRegressor, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fitted._fitted()
-    monkeypatch.setattr(checks, "ROWS", 20)
-    monkeypatch.setattr(checks, "LEAST_ROWS", 20)
+    every = fitted.fitted_
     monkeypatch.setattr(checks, "MEMBERS", 10**6)
-    found = checks.sampled_check(every, neighbours=69)  # all other rows: what is exact for the heaviest members
+    found = checks.sampled_check(
+        every, neighbours=69, most=20
+    )  # all other rows: what is exact for the heaviest members
     chosen, weights = heaviest(fitted.weights_, 10**6)
-    exact = checks.check_of([fitted._leave_each_out()[k] for k in chosen], weights, fitted.train_, fitted._target)
+    exact = checks.check_of(
+        [checks.leave_each_out(fitted.fitted_)[k] for k in chosen], weights, fitted.train_, fitted.fitted_.target
+    )
     assert found.rows.size == 20 and found.n == 70
     assert np.allclose(found.mean, exact.mean[found.rows]) and np.allclose(found.place, exact.place[found.rows])
 

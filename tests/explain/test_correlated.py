@@ -25,7 +25,7 @@ def table(n: int = 200) -> np.ndarray:
 
 def found_in(X: np.ndarray, pip: np.ndarray) -> dict[int, tuple[relatives.Relative, ...]]:
     inputs = inputs_of(X)
-    return relatives_of(Train(inputs.standardise(X), X[:, 1]), inputs, pip[inputs.kept])
+    return relatives_of(Train(inputs.standardise(X), X[:, 1]), inputs, pip[inputs.kept], np.random.default_rng(0))
 
 
 def test_correlations_are_those_of_numpy_in_numbers_of_the_table() -> None:
@@ -41,7 +41,7 @@ def test_a_large_table_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     X, pip = table(5000), np.array([0.0, 1.0, 0.9, 0.0, 0.0, 0.0, 0.0])
     whole = np.corrcoef(X[:, [1, 4]], rowvar=False)[0, 1]
     monkeypatch.setattr(relatives, "NUMBERS", 6 * 400)
-    monkeypatch.setattr(relatives, "PIECE", 6 * 37)  # pieces that do not divide the rows
+    monkeypatch.setattr(relatives, "LARGE", 6 * 37)  # pieces that do not divide the rows
     near = found_in(X, pip)[1][0]
     assert near.column == 4 and 0 < abs(near.correlation - whole) < 0.1
     assert near == found_in(X, pip)[1][0]

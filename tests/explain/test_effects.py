@@ -149,8 +149,10 @@ def test_many_rows_go_by_neighbours() -> None:
     model = pickle.loads(pickle.dumps(model.set_params(exact_limit=500)))  # the same members, nothing kept
     exact = model.effect("wave")
     size = np.ptp(exact.mean)
-    assert np.abs(near.mean - exact.mean).max() < 0.05 * size
-    assert near.rows.size != exact.rows.size  # another way was taken
+    gap = near.mean - exact.mean
+    assert np.abs(gap - gap.mean()).max() < 0.05 * size
+    assert near.rows.size < exact.rows.size  # another way was taken, and fewer rows have another level
+    assert abs(gap.mean()) < 3.0 * exact.mean.std() / np.sqrt(near.rows.size)
     wide = (near.upper - near.lower) / (exact.upper - exact.lower)
     assert 0.7 < np.median(wide) < 3.0
     assert np.isclose(shares.pairs[3, 4], model.effect_shares().pairs[3, 4], atol=0.05)
@@ -237,7 +239,7 @@ def test_shares_keep_to_a_budget(fitted: SSVGPRegressor, monkeypatch: pytest.Mon
     monkeypatch.setattr(shares_module, "latent_means", counted)
     monkeypatch.setattr(shares_module, "BUDGET", 1e6)
     monkeypatch.setattr(shares_module, "LEAST_PAIRS", 1)
-    fewer = shares_module.shares(fitted._fitted(), whole.indices)
+    fewer = shares_module.shares(fitted.fitted_, whole.indices)
     assert 0 < fitted.train_.n * sum(asked) < 10.0 * 1e6
     assert np.count_nonzero(np.triu(fewer.pairs)) == 1 and fewer.pairs[3, 4] > 0  # the one that may explain most
     assert np.argmax(fewer.total) == np.argmax(whole.total)

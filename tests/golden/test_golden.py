@@ -28,9 +28,11 @@ def test_a_fit_gives_the_numbers_that_are_kept(name: str) -> None:
     if reason:
         pytest.skip(reason)
     kept = STORED[name]
+    at_home = kept["machine"] == machine()
+    if case.sensitive and not at_home:
+        pytest.skip("its steps end in one of several modes, and last bits decide in which: compared at home alone")
     expected, found = unpacked(kept["numbers"]), case.numbers()
     assert found.keys() == expected.keys()
-    at_home = kept["machine"] == machine()
     for part, values in expected.items():
         if at_home and os.environ.get("SSVGP_GOLDEN") == "bits":
             assert np.array_equal(found[part], values, equal_nan=True), part

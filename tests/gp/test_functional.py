@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from ssvgp.gp import functional
-from ssvgp.gp.background import evened_axes
+from ssvgp.gp.axes import evened_axes
 from ssvgp.gp.functional import Blocks, averages, averages_truncated, latent_means, latent_means_truncated
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.predict import joint_posterior, posterior, predict_posterior
-from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
+from ssvgp.model.terms import Columns, backgrounds_for
+from ssvgp.records import Ensemble, Member, Parameters, Train
 
 N, D, R = 30, 5, 4
 CASES = [
@@ -26,9 +27,10 @@ CASES = [
 def setting(kernel: str, background: float, kind: str) -> tuple[Member, Train, Blocks]:
     rng = np.random.default_rng(0)
     train = Train(rng.normal(size=(N, D)), rng.normal(size=N))
-    parameters = Parameters(np.array([0.8, 0.5, 0.3]), 1.3, 0.2, background, 1.0, kind)
-    layout = Layout(rng.uniform(1, 2, D), evened_axes(train.X))
-    member = Member(np.array([0, 2, 3]), parameters, kernel_named(kernel), np.ones(3), layout)
+    parameters = Parameters(np.array([0.8, 0.5, 0.3]), 1.3, 0.2, background, 1.0)
+    columns = Columns(D, rng.uniform(1, 2, D), evened_axes(train.X))
+    (term,) = backgrounds_for([kind], columns)
+    member = Member(np.array([0, 2, 3]), parameters, kernel_named(kernel), np.ones(3), term if background else None)
     nothing = np.nan
     values = np.array([[nothing, nothing], [0.7, nothing], [nothing, -1.0], [0.7, -1.0], [2.0, 0.0]])[:, :, None]
     return member, train, Blocks(train.X[:R], np.array([2, 4]), values)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.linalg import (
-    FIRST_JITTER,
-    LAST_JITTER,
+    JITTERS,
     NotPositiveDefiniteError,
     factor,
+    leading_directions,
     principal_axes,
     symmetric_square_root,
     symmetric_square_root_inverse,
@@ -51,7 +52,7 @@ def test_a_singular_matrix_is_repaired_by_a_little_and_says_so() -> None:
     ones = np.full((6, 6), 2.0)
     ones[0, 0] -= 1e-9  # not even semi-definite
     chol = factor(ones)
-    assert FIRST_JITTER <= chol.jitter / 2.0 <= 1e-6
+    assert JITTERS[0] <= chol.jitter / 2.0 <= 1e-6
     np.testing.assert_allclose(chol.lower @ chol.lower.T, ones, atol=2e-6)
 
 
@@ -65,7 +66,7 @@ def test_the_least_jitter_that_works_is_used(generator) -> None:
 @pytest.mark.parametrize(
     ("matrix", "says"),
     [
-        (np.array([[1.0, 3.0], [3.0, 1.0]]), f"even with {LAST_JITTER:g}"),
+        (np.array([[1.0, 3.0], [3.0, 1.0]]), f"even with {JITTERS[1]:g}"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "NaN or infinite"),
         (np.array([[np.inf, 0.0], [0.0, 1.0]]), "NaN or infinite"),
         (np.zeros((3, 3)), "not positive definite"),
@@ -105,3 +106,23 @@ def test_principal_axes_are_those_of_the_singular_value_decomposition(generator,
     assert 0 < expected.size < min(shape)
     np.testing.assert_allclose(np.sqrt(values[::-1]), expected, rtol=1e-9)
     np.testing.assert_allclose(np.abs(right @ axes[:, ::-1]), np.eye(expected.size), atol=1e-7)
+
+
+@pytest.mark.parametrize("theta", [0.4, 1.0])
+def test_directions_are_the_leading_eigenvectors_beside_the_constant(theta: float) -> None:
+    x = np.random.default_rng(0).standard_normal((70, 1))
+    matrix = kernel_named("se").matrix(x, x, np.array([theta]))
+    found = leading_directions(matrix, 5)
+    centring = np.eye(70) - 1.0 / 70
+    _, vectors = np.linalg.eigh(centring @ matrix @ centring)
+    assert found.shape == (5, 70)
+    assert found.mean(1) == pytest.approx(0.0, abs=1e-9)
+    assert found @ found.T / 70 == pytest.approx(np.eye(5), abs=1e-9)
+    cosines = np.abs(found @ vectors[:, ::-1][:, :5]) / np.sqrt(70)
+    assert np.diagonal(cosines).min() > 0.999
+
+
+def test_directions_of_few_rows_are_as_many_as_there_are() -> None:
+    x = np.random.default_rng(0).standard_normal((4, 1))
+    found = leading_directions(kernel_named("se").matrix(x, x, np.ones(1)), 5)
+    assert found.shape == (3, 4) and np.isfinite(found).all()

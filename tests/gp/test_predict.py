@@ -11,7 +11,6 @@ import reference
 
 from ssvgp.gp import batches as module
 from ssvgp.gp import local
-from ssvgp.gp.background import metric
 from ssvgp.gp.condense import condense
 from ssvgp.gp.kernels.compose import KERNELS, kernel_named
 from ssvgp.gp.kernels.families import squared_exponential
@@ -26,6 +25,7 @@ from ssvgp.gp.predict import (
     predict_truncated,
     prepared,
 )
+from ssvgp.gp.terms import Linear, metric
 from ssvgp.records import Ensemble, Member, Parameters, Train
 
 ALL_KERNELS = [*KERNELS, "se+linear"]
@@ -34,7 +34,8 @@ ALL_KERNELS = [*KERNELS, "se+linear"]
 def member(active=(0, 2), background=0.0, mean=0.0, noise=0.1, kernel="se") -> Member:
     theta = np.linspace(0.8, 0.5, len(active))
     at = Parameters(theta, scale=1.2, noise=noise, background=background, mean=mean)
-    return Member(np.array(active, dtype=int), at, kernel_named(kernel), np.ones(len(active)))
+    term = Linear("linear") if background else None
+    return Member(np.array(active, dtype=int), at, kernel_named(kernel), np.ones(len(active)), term)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_truncated_prediction_equals_plain_solves_on_the_nearest_rows(one, train
     at = one.parameters
     scaled, query = train.X[:, one.active] * at.theta, X_new[:, one.active] * at.theta
     if at.background:  # those with which f has most in common
-        weights = metric(one.active, at.theta, at.scale, at.background, at.background_kind, train.d, one.layout)
+        weights = metric(one, train.d)
         index = reference.nearest(train.X * weights, X_new * weights, 9)
     elif one.active.size:
         index = reference.nearest(scaled, query, 9)
@@ -97,7 +98,7 @@ def test_rows_that_share_a_system_have_their_nearest_in_it_and_little_else(sprea
     for group, some in local._groups(index):
         size = group.stop - group.start
         seen[group] += 1
-        assert np.isin(index[group, : 40 // local.OWN], some).all()
+        assert np.isin(index[group, : 40 // local.SHARED], some).all()
         assert np.isin(some, index[group]).all()
         assert some.size <= 40 * min(local.SHARED, size ** (1 / 3)) + 1e-9
         assert size > 1 or some.size == 40
@@ -130,7 +131,7 @@ def test_condensed_rows_carry_what_the_rows_carried() -> None:
     at = Parameters(np.array([1.0, 0.8]), 1.0, 0.01)
     one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
     new = rng.uniform(-1.0, 1.0, size=(15, 2))
-    assert condense(X, y, one) is not None
+    assert condense(Train(X, y), one) is not None
     whole, few = predict_member(one, train, new), predict_truncated(one, train, new, 60)
     np.testing.assert_allclose(few.mean, whole.mean, atol=2e-3)
     np.testing.assert_allclose(few.variance, whole.variance, rtol=0.02, atol=1e-5)
@@ -141,13 +142,13 @@ def test_rows_are_condensed_only_where_noise_hides_what_f_does_in_a_cell() -> No
     X, y = rng.uniform(size=(4000, 2)), rng.normal(size=4000)
     at = Parameters(np.array([1.0, 1.0]), 1.0, 0.1)
     one = Member(np.arange(2), at, squared_exponential(), np.ones(2))
-    wide = condense(X, y, one)
+    wide = condense(Train(X, y), one)
     assert wide is not None and wide.counts.sum() == 4000 and wide.counts.mean() > 30
     assert wide.y @ wide.counts == pytest.approx(y.sum())
     np.testing.assert_allclose(wide.counts @ wide.X, X.sum(axis=0))
-    narrow = condense(X, y, replace(one, parameters=replace(at, noise=0.005)))
+    narrow = condense(Train(X, y), replace(one, parameters=replace(at, noise=0.005)))
     assert narrow is not None and narrow.counts.size > 3 * wide.counts.size
-    assert condense(X, y, replace(one, parameters=replace(at, noise=1e-4))) is None
+    assert condense(Train(X, y), replace(one, parameters=replace(at, noise=1e-4))) is None
 
 
 @every_member

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.gp.background import KINDS, gram, gram_diagonal, metric
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.kernels.families import upper_at_each, with_groups
-from ssvgp.records import Layout
+from ssvgp.gp.terms import metric
+from ssvgp.model.terms import BACKGROUNDS, Columns, backgrounds_for
+from ssvgp.records import Member, Parameters
 
 NAMES = ["se", "matern12", "matern32", "matern52", "cauchy", "rq", "linear", "periodic", "se+linear", "se*matern32"]
 
@@ -34,16 +35,18 @@ def test_groups_of_inputs_added_to_a_set(name: str, n: int) -> None:
         assert np.triu(found) == pytest.approx(np.triu(kernel.matrix(rows, rows, theta)), abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("rough", "evened")])
+@pytest.mark.parametrize("kind", [kind for kind in BACKGROUNDS if kind not in ("rough", "evened")])
 def test_the_metric_is_the_variance_of_a_small_difference(kind: str) -> None:
     # that of rough grows with the distance, that of evened is no sum over columns
     rng = np.random.default_rng(1)
-    x, layout = rng.standard_normal(7), Layout(rng.uniform(0.5, 2.0, 7))
+    x, columns = rng.standard_normal(7), Columns(7, rng.uniform(0.5, 2.0, 7))
     step = 1e-4 * rng.standard_normal(7)
     both = np.stack([x, x + step])
     active, theta, scale, background = np.array([1, 4]), np.array([0.8, 0.3]), 1.7, 0.6
     sparse = kernel_named("se").matrix(both[:, active], both[:, active], theta)
-    dense, diagonal = gram(kind, both, both, layout), gram_diagonal(kind, both, layout)
+    (term,) = backgrounds_for([kind], columns)
+    dense, diagonal = term.matrix(both, both), term.diagonal(both)
     variance = scale * (2.0 - 2.0 * sparse[0, 1]) + background * (diagonal.sum() - 2.0 * dense[0, 1])
-    weights = metric(active, theta, scale, background, kind, 7, layout)
+    parameters = Parameters(theta, scale, 0.1, background, 1.0)
+    weights = metric(Member(active, parameters, kernel_named("se"), np.ones(2), term), 7)
     assert float(((weights * step) ** 2).sum()) == pytest.approx(variance, rel=1e-3)

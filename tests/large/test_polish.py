@@ -12,11 +12,13 @@ from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import Problem, fit
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.predict import predict_member
+from ssvgp.gp.terms import Linear
 from ssvgp.large.blocks import block_of, fitting, local_rows
-from ssvgp.large.polish import NEEDED, _calibrated, finished_members, without_idle_background
+from ssvgp.large.polish import NEEDED, _calibrated, _judged, finished_members, without_idle_background
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
-from ssvgp.settings import AutoSettings, Prior
+from ssvgp.run.workers import SERIAL
+from ssvgp.settings import AutoSettings, Prior, regime_for
 
 
 def table(n: int = 500, d: int = 4, seed: int = 0) -> Train:
@@ -27,28 +29,30 @@ def table(n: int = 500, d: int = 4, seed: int = 0) -> Train:
 
 
 def entry(train: Train, active: tuple[int, ...] = (0,), kind: str = "", evidence: float | None = None) -> Entry:
-    block = block_of(train, np.arange(200), (kind,) if kind else ())
-    problem = Problem((block,), kernel_named("se"), Prior().for_data(train.n, train.d))
+    terms = (Linear(kind),) if kind else ()
+    block = block_of(train, np.arange(200), terms)
+    problem = Problem((block,), kernel_named("se"), Prior().for_data(train.n, train.d), terms)
     start = np.array([0.0] * len(active) + [0.0, -1.0] + ([-2.0] if kind else []))
     found = fit(problem, Candidate(active, kind), start)
     return Entry(problem, found, None, found.log_evidence if evidence is None else evidence)
 
 
 def test_a_background_must_be_worth_its_price() -> None:
-    train, settings = table(), AutoSettings()
-    price = NEEDED * settings.search.reach
+    train = table()
+    regime = regime_for(train.n, train.d)
+    price = NEEDED * regime.search.reach
     plain, dense = entry(train, evidence=0.0), entry(train, kind="linear", evidence=price - 1.0)
-    assert without_idle_background([dense, plain], settings) == [plain]
+    assert without_idle_background([dense, plain], regime) == [plain]
     needed = replace(dense, log_evidence=price + 1.0)
-    assert without_idle_background([needed, plain], settings) == [needed, plain]
-    assert without_idle_background([needed], settings) == [needed]
+    assert without_idle_background([needed, plain], regime) == [needed, plain]
+    assert without_idle_background([needed], regime) == [needed]
 
 
 @pytest.mark.parametrize("factor", [0.2, 4.0])
 def test_variances_are_scaled_to_what_held_out_rows_show_and_means_stay(factor: float) -> None:
     train = table()
     here = entry(train)
-    right = member_at(here, here.fit.summit.z, train)
+    right = member_at(here, here.fit.summit.z)
     at = right.parameters
     wrong = replace(
         right, parameters=replace(at, scale=factor * at.scale, noise=factor * at.noise, mean=factor * at.mean)
@@ -65,7 +69,7 @@ def test_variances_are_scaled_to_what_held_out_rows_show_and_means_stay(factor: 
 def test_a_member_that_is_right_is_left_alone() -> None:
     train = table()
     here = entry(train)
-    member = member_at(here, here.fit.summit.z, train)
+    member = member_at(here, here.fit.summit.z)
     assert _calibrated(member, loo.truncated(train, member, 60, 0.0, np.arange(400)), train) is member
 
 
@@ -74,13 +78,24 @@ def test_the_parameters_that_predict_best_from_neighbours_are_chosen() -> None:
     train = table(800)
     here = entry(train)
     off = replace(here.fit, summit=replace(here.fit.summit, z=here.fit.summit.z + np.array([-4.0, 0.0, 1.5])))
-    settings = AutoSettings(judged_rows=200, near_blocks=4, block_rows=100, predict_neighbours=50)
-    rng = np.random.default_rng(0)
-    (member,), weights = finished_members([replace(here, fit=off)], np.ones(1), train, settings, rng)
+    settings = AutoSettings(judged_rows=200, blocks=4, block_rows=100)
+    rng, regime = np.random.default_rng(0), regime_for(800, train.d, settings, exact_limit=700, predict_neighbours=50)
+    (member,), weights = finished_members([replace(here, fit=off)], np.ones(1), train, regime, rng)
     rows = np.arange(0, 800, 5)
-    bad = loo.truncated(train, member_at(here, off.summit.z, train), 50, 0.0, rows)
+    bad = loo.truncated(train, member_at(here, off.summit.z), 50, 0.0, rows)
     assert loo.truncated(train, member, 50, 0.0, rows).total > bad.total + 50.0
     assert weights == pytest.approx([1.0])
+
+
+def test_the_judge_predicts_as_the_model_will() -> None:
+    """All rows are left out in turn where predictions condition on all of them, a sample given neighbours beyond."""
+    train = table(300)
+    member = member_at(entry(train), entry(train).fit.summit.z)
+    for limit, rows in ((300, 300), (299, 120)):
+        regime = regime_for(300, train.d, AutoSettings(judged_rows=120), exact_limit=limit)
+        (score,) = _judged([member], train, regime, np.random.default_rng(0), SERIAL)
+        assert score.rows.size == rows
+    assert np.allclose(score.mean, loo.exact(train, member).mean[score.rows], atol=0.05)
 
 
 def test_blocks_together_hold_no_more_rows_than_the_table() -> None:

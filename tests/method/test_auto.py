@@ -14,26 +14,30 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.large.blocks import block_of
 from ssvgp.method import auto as ensemble_module
 from ssvgp.method import backgrounds as considered
+from ssvgp.method import proposers
 from ssvgp.method.auto import auto_ensemble
 from ssvgp.model.priors import Candidate
-from ssvgp.records import Ensemble, Layout, Train
+from ssvgp.model.terms import Columns, backgrounds_for
+from ssvgp.records import Ensemble, Train
 from ssvgp.run.progress import Event
-from ssvgp.search.book import Ledger
+from ssvgp.search.book import Book
 from ssvgp.search.moves import empty_fit
-from ssvgp.settings import AutoSettings, Prior
+from ssvgp.settings import AutoSettings, Prior, regime_for
 
 SETTINGS = AutoSettings()
 
 
-def train_of(X: np.ndarray, y: np.ndarray, units: np.ndarray | None = None) -> Train:
-    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std(), Layout(units))
+def train_of(X: np.ndarray, y: np.ndarray) -> Train:
+    return Train((X - X.mean(0)) / X.std(0), (y - y.mean()) / y.std())
 
 
 def run(
     train: Train, settings: AutoSettings = SETTINGS, kernels: tuple[str, ...] = ("se",), **more: object
 ) -> Ensemble:
     named = tuple(kernel_named(k) for k in kernels)
-    return auto_ensemble(train, named, Prior(), settings, np.random.default_rng(0), **more)  # type: ignore[arg-type]
+    return auto_ensemble(
+        train, named, Prior(), regime_for(train.n, train.d, settings), np.random.default_rng(0), **more
+    )  # type: ignore[arg-type]
 
 
 def waves(n: int, d: int, seed: int = 0) -> Train:
@@ -126,9 +130,11 @@ def test_many_rows_under_a_kernel_without_neighbours_go_in_random_blocks() -> No
 # --- backgrounds --------------------------------------------------------------------------------------------
 
 
-def phases_of(train: Train, settings: AutoSettings = SETTINGS) -> tuple[list[str], Ensemble]:
+def phases_of(
+    train: Train, settings: AutoSettings = SETTINGS, units: np.ndarray | None = None
+) -> tuple[list[str], Ensemble]:
     phases: list[str] = []
-    return phases, run(train, settings, callback=lambda event: phases.append(event.phase))
+    return phases, run(train, settings, callback=lambda event: phases.append(event.phase), units=units)
 
 
 def test_a_background_is_not_considered_where_inputs_are_few_against_rows() -> None:
@@ -170,13 +176,14 @@ def test_backgrounds_hopeless_on_a_part_of_the_rows_do_not_meet_all_and_others_d
 
 def test_on_several_blocks_a_part_of_one_does_not_rule_out_a_background_beside_a_set() -> None:
     train, kinds = waves(320, 90), ("linear", "wide")
-    whole = block_of(train, np.arange(320), kinds)
-    halves = tuple(block_of(train, rows, kinds) for rows in np.split(np.arange(320), 2))
+    terms = backgrounds_for(kinds, Columns(90))
+    whole = block_of(train, np.arange(320), terms)
+    halves = tuple(block_of(train, rows, terms) for rows in np.split(np.arange(320), 2))
     compete = []
-    for blocks in ((whole,), halves):
-        ledger = Ledger(Problem(blocks, kernel_named("se"), Prior().for_data(320, 90)))
-        best = ledger.visit(empty_fit(ledger), Candidate((1, 3)))
-        compete.append(ensemble_module._backgrounds_that_compete(ledger, best, SETTINGS))
+    for blocks, settings in (((whole,), SETTINGS), (halves, replace(SETTINGS, exact_rows=200))):
+        book = Book(Problem(blocks, kernel_named("se"), Prior().for_data(320, 90), terms))
+        best = book.visit(empty_fit(book), Candidate((1, 3)))
+        compete.append(proposers._backgrounds_that_compete(book, best, regime_for(320, 90, settings)))
     assert compete == [((), ()), (kinds, ())]
 
 
@@ -203,15 +210,19 @@ def test_columns_that_repeat_each_other_leave_the_strength_of_a_background_open(
 )
 @pytest.mark.parametrize("kind", ["unscaled", "steep"])
 def test_units_are_considered_only_where_they_differ(units: np.ndarray | None, considered: bool, kind: str) -> None:
-    phases, _ = phases_of(replace(waves(40, 40), layout=Layout(units)), replace(SETTINGS, backgrounds=(kind,)))
+    phases, _ = phases_of(waves(40, 40), replace(SETTINGS, backgrounds=(kind,)), units=units)
     assert ("background" in phases) == considered
 
 
 def test_steep_is_not_considered_where_rows_are_many() -> None:
-    train = replace(waves(40, 40), layout=Layout(np.geomspace(0.1, 10.0, 40)))
-    assert "steep" in considered.kinds_for(train, SETTINGS)
-    many = considered.kinds_for(train, replace(SETTINGS, exact_rows=30, block_rows=20))
-    assert "steep" not in many and {"unscaled", "rough"} <= set(many)
+    train, units = waves(40, 40), np.geomspace(0.1, 10.0, 40)
+
+    def names(settings: AutoSettings) -> set[str]:
+        return {term.name for term in considered.worth_a_look(train, regime_for(40, 40, settings), units, 1.0)}
+
+    assert "steep" in names(SETTINGS)
+    many = names(replace(SETTINGS, exact_rows=30, block_rows=20))
+    assert "steep" not in many and {"unscaled", "rough"} <= many
 
 
 def test_a_steep_background_is_found_where_columns_that_vary_more_say_more() -> None:
@@ -248,7 +259,7 @@ def test_an_evened_background_finds_what_lies_in_faint_directions() -> None:
         weight = sum(
             w
             for w, member in zip(model.weights_, model.members_, strict=True)
-            if member.parameters.background and member.parameters.background_kind == "evened"
+            if member.parameters.background and member.background.name == "evened"
         )
         assert weight > 0.9 if "evened" in kinds else weight == 0.0
         error["evened" in kinds] = np.mean((model.predict(X_new) - y_new) ** 2) / y_new.var()
@@ -285,7 +296,8 @@ def test_every_set_is_weighed_under_every_kernel_where_inputs_and_rows_are_few(
 def test_the_answer_hardly_depends_on_the_seed_where_every_set_is_weighed() -> None:
     kernels = tuple(kernel_named(name) for name in ("se", "linear"))
     first, second = (
-        auto_ensemble(weak(50, 5), kernels, Prior(), SETTINGS, np.random.default_rng(seed)).pip for seed in (0, 1)
+        auto_ensemble(weak(50, 5), kernels, Prior(), regime_for(50, 5), np.random.default_rng(seed)).pip
+        for seed in (0, 1)
     )
     assert np.abs(first - second).max() < 0.05
 
@@ -304,7 +316,7 @@ def test_the_callback_hears_every_phase_in_order_with_rising_evidence() -> None:
     events: list[Event] = []
     found = run(waves(60, 30), callback=events.append)
     phases = list(dict.fromkeys(e.phase for e in events))
-    assert phases == ["growth", "dense start", "moves", "background", "kernels", "averaging"]
+    assert phases == ["growth", "second opinions", "background", "moves", "kernels", "averaging"]
     ends = [e for e in events if e.member == "all"]
     assert [e.phase for e in ends] == phases
     assert np.all(np.diff([e.visited for e in ends]) >= 0)
@@ -351,7 +363,7 @@ def test_the_callback_hears_the_ledger_that_counts_when_rows_are_many() -> None:
     found = run(waves(400, 20), BLOCKS, callback=events.append)
     assert events[-1].visited == found.notes["visited"]
     by_phase = {e.phase: e.log_evidence for e in events}
-    assert by_phase["neighbour blocks"] != by_phase["dense start"]  # other rows, other evidence
+    assert by_phase["neighbour blocks"] != by_phase["second opinions"]  # other rows, other evidence
 
 
 def test_the_same_seed_gives_the_same_ensemble() -> None:
@@ -384,13 +396,14 @@ def test_backgrounds_are_looked_at_where_inputs_are_many_for_the_rows_seen_toget
     n: int, d: int, looked_at: bool
 ) -> None:
     train = Train(np.zeros((n, d)), np.zeros(n))
-    assert bool(considered.kinds_for(train, SETTINGS)) == looked_at
+    assert bool(considered.worth_a_look(train, regime_for(train.n, train.d), None, 1.0)) == looked_at
 
 
 @pytest.mark.parametrize(("n", "offered"), [(1000, False), (1001, True)])
 def test_a_rough_background_is_looked_at_where_rows_are_many(n: int, offered: bool) -> None:
     train = Train(np.zeros((n, 600)), np.zeros(n))
-    assert ("rough" in considered.kinds_for(train, SETTINGS)) == offered
+    found = considered.worth_a_look(train, regime_for(train.n, train.d), None, 1.0)
+    assert any(term.name == "rough" for term in found) == offered
 
 
 def test_many_rows_of_a_rough_function_are_given_a_rough_kernel() -> None:

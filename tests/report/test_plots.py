@@ -80,9 +80,9 @@ def test_a_surface_has_its_names_on_its_sides() -> None:
 
 def test_values_are_those_of_the_table() -> None:
     table = odd()
-    found = pictures.values_of(table, NAMES.index("twin"))  # a copy has those of the column that stands for it
-    assert found.size == 80 and np.allclose(np.sort(found), np.sort(pictures.values_of(table, 3)))
-    assert pictures.values_of(table, 7).size == 0  # constant
+    found = table.fitted_.values_of(NAMES.index("twin"))  # a copy has those of the column that stands for it
+    assert found.size == 80 and np.allclose(np.sort(found), np.sort(table.fitted_.values_of(3)))
+    assert table.fitted_.values_of(7).size == 0  # constant
 
 
 def test_sets_are_members_by_their_inputs() -> None:

@@ -1,4 +1,4 @@
-"""The ledger: what a child inherits, that nothing is fitted twice, and how good a first look is."""
+"""The book: what a child inherits, that nothing is fitted twice, and how good a first look is."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, with_curvature
-from ssvgp.gp.background import gram
+from ssvgp.evidence.transplant import transplant
 from ssvgp.gp.kernels.compose import kernel_named
-from ssvgp.gp.marginal import log_likelihood
-from ssvgp.model.priors import Candidate, unpack
+from ssvgp.gp.terms import Linear
+from ssvgp.model.priors import Candidate
 from ssvgp.run.workers import Workers
-from ssvgp.search import book as module
-from ssvgp.search.book import Ledger, add, drop, fit_probe, probe, thinned, transplant
+from ssvgp.search import probe as module
+from ssvgp.search.book import Book, add, drop, thinned
 from ssvgp.search.moves import empty_fit
+from ssvgp.search.probe import fit_probe, probe
 from ssvgp.settings import Prior, SearchSettings
+
+LINEAR = (Linear("linear"),)
 
 
 def problem(n: int = 60, d: int = 8, seed: int = 0) -> Problem:
@@ -24,8 +27,8 @@ def problem(n: int = 60, d: int = 8, seed: int = 0) -> Problem:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     y = np.sin(X[:, 1]) + 0.6 * X[:, 3] + 0.4 * rng.standard_normal(n)
-    block = Block(X, (y - y.mean()) / y.std(), {"linear": gram("linear", X, X)})
-    return Problem((block,), kernel_named("se"), Prior().for_data(n, d))
+    block = Block.of(X, (y - y.mean()) / y.std(), LINEAR)
+    return Problem((block,), kernel_named("se"), Prior().for_data(n, d), LINEAR)
 
 
 def fitted(case: Problem, active: tuple[int, ...], kind: str = "") -> Fit:
@@ -46,9 +49,9 @@ def parent(case: Problem) -> Fit:
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[Candidate]:
     seen: list[Candidate] = []
 
-    def record(case: Problem, candidate: Candidate, *rest: object) -> Fit:
+    def record(case: Problem, candidate: Candidate, *rest: object, **more: object) -> Fit:
         seen.append(candidate)
-        return fit(case, candidate, *rest)  # type: ignore[arg-type]
+        return fit(case, candidate, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(module, "fit", record)
     return seen
@@ -98,7 +101,7 @@ def test_a_transplant_and_back_is_where_it_began(case: Problem, parent: Fit) -> 
 
 
 def test_every_set_is_fitted_once(case: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = Ledger(case)
+    book = Book(case)
     start = empty_fit(book)
     seen = counted(monkeypatch)
     first = book.visit(start, Candidate((3,)))
@@ -113,7 +116,7 @@ def test_every_set_is_fitted_once(case: Problem, monkeypatch: pytest.MonkeyPatch
 
 
 def test_probes_are_of_new_sets_only_without_repeats_and_best_first(case: Problem) -> None:
-    book = Ledger(case)
+    book = Book(case)
     start = empty_fit(book)
     book.visit(start, Candidate((3,)))
     found = book.probe_all(start, [Candidate((j,)) for j in (0, 1, 3, 1, 5)])
@@ -123,7 +126,7 @@ def test_probes_are_of_new_sets_only_without_repeats_and_best_first(case: Proble
 
 
 def test_two_jobs_give_the_fits_of_one(case: Problem) -> None:
-    books = [Ledger(replace(case, workers=Workers(n_jobs))) for n_jobs in (1, 2)]
+    books = [Book(case, Workers(n_jobs)) for n_jobs in (1, 2)]
     fits = []
     for book in books:
         start = empty_fit(book)
@@ -133,7 +136,7 @@ def test_two_jobs_give_the_fits_of_one(case: Problem) -> None:
 
 
 def test_the_best_and_those_within_reach_of_it(case: Problem) -> None:
-    book = Ledger(case)
+    book = Book(case)
     start = empty_fit(book)
     for candidate in (Candidate((3,)), Candidate((1, 3)), Candidate((0,)), Candidate((1, 3), "linear")):
         book.visit(start, candidate)
@@ -184,25 +187,10 @@ def test_a_product_is_found_from_the_bold_start_alone() -> None:
     X = rng.standard_normal((120, 6))
     y = X[:, 2] * X[:, 4] + 0.2 * rng.standard_normal(120)
     case = Problem((Block(X, y / y.std()),), kernel_named("se"), Prior().for_data(120, 6))
-    book = Ledger(case)
+    book = Book(case)
     start = empty_fit(book)
     found = book.visit(start, Candidate((2, 4)))
     assert found.log_evidence > start.log_evidence + 20.0
-    values, _ = book.bold_values(start, np.array([[0, 1], [2, 4], [2, 3], [1, 5]]), rows=100)
-    assert np.argmax(values) == 1
-
-
-def test_bold_values_are_likelihoods_on_some_rows(case: Problem, parent: Fit) -> None:
-    values, base = Ledger(case).bold_values(parent, np.array([[0, 2], [6, 5]]), rows=40)
-    part = thinned(case, 40).blocks[0]
-    assert part.y.size == 40
-    mine = unpack(parent.summit.z, parent.candidate, case.prior)
-    assert base == pytest.approx(log_likelihood(case.kernel, part.X[:, [1, 3]], part.y, mine))
-    for value, group in zip(values, ([0, 2], [5, 6]), strict=True):
-        child = add(parent.candidate, group)
-        z, _, added = transplant(parent, child, case)
-        at = unpack(module.bold(z, added, child), child, case.prior)
-        assert value == pytest.approx(log_likelihood(case.kernel, part.X[:, list(child.active)], part.y, at))
 
 
 # --- small parts --------------------------------------------------------------------------------------------
@@ -218,13 +206,13 @@ def test_thinning_keeps_rows_targets_and_backgrounds_together(case: Problem) -> 
 
 
 def test_a_part_of_the_rows_is_one_book_that_remembers(case: Problem, parent: Fit) -> None:
-    ledger = Ledger(case)
-    part = ledger.part(25)
+    book = Book(case)
+    part = book.part(25)
     carried = part.carry(parent)
     assert part.problem.n == 25
     assert carried.candidate == parent.candidate and carried.log_evidence != parent.log_evidence
-    assert ledger.part(25) is part and part.carry(parent) is carried
-    assert ledger.part(30) is not part
+    assert book.part(25) is part and part.carry(parent) is carried
+    assert book.part(30) is not part
 
 
 def test_adding_and_dropping_keep_sets_sorted_and_backgrounds() -> None:

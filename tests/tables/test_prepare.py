@@ -184,3 +184,33 @@ def test_damaged_files_are_read_or_refused_and_nothing_else(path: Path, seed: in
         else:
             assert np.isfinite(made.X).all() and np.isfinite(made.y).all() and made.X.shape[0] == made.y.size >= 5
             assert made.X.shape[1] == len(made.recipe.inputs) == len(set(made.recipe.inputs))
+
+
+# --- weights and noise ------------------------------------------------------------------------------------------
+
+WEIGHED = "a,w,s,y\n1,1,0.5,1\n2,0,0.5,4\n,2,0.5,3\n3,2,1.5,9\n4,1.5,0,1\n5,1,2,7\n6,1,2,\n7,3,0.1,2\n"
+
+
+def test_weights_and_noise_are_no_inputs_and_follow_their_rows(path: Path) -> None:
+    made = prepared(path, WEIGHED, weight="w", noise="s", missing="drop-rows")
+    assert made.recipe.inputs == ("a",) and made.y.tolist() == [1, 4, 9, 1, 7, 2]
+    assert made.weights is not None and made.weights.tolist() == [1, 0, 2, 1.5, 1, 3]
+    assert made.noise is not None and made.noise.tolist() == [0.5, 0.5, 1.5, 0, 2, 0.1]
+    plain = prepared(path, WEIGHED, missing="drop-rows")
+    assert plain.recipe.inputs == ("a", "w", "s") and plain.weights is None and plain.noise is None
+
+
+def test_new_tables_need_no_weights(path: Path) -> None:
+    made = prepared(path, WEIGHED, weight="w", noise="s", missing="drop-rows")
+    assert rows(made, path, "w,a\nmany,2\n,3\n").X.ravel().tolist() == [2, 3]
+
+
+def test_weights_and_noise_that_are_none_are_errors_with_their_line(path: Path) -> None:
+    with pytest.raises(TableError, match=r"line 3, column 'w': -2 is negative"):
+        prepared(path, PLAIN.replace("a,b", "a,w").replace("2,8", "2,-2"), weight="w")
+    with pytest.raises(TableError, match=r"line 3, column 'w': value missing"):
+        prepared(path, PLAIN.replace("a,b", "a,w").replace("2,8", "2,"), weight="w")
+    with pytest.raises(TableError, match=r"line 3, column 'w': 'x' is no number"):
+        prepared(path, PLAIN.replace("a,b", "a,w").replace("2,8", "2,x"), noise="w")
+    with pytest.raises(TableError, match="three different columns"):
+        prepared(path, PLAIN, weight="y")

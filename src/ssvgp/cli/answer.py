@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ssvgp.estimator import SSVGPRegressor
-from ssvgp.report.table import lengthscales, names_of, records, stand_ins
+from ssvgp.report.table import records
 
 LINES = 12  # inputs that are listed for a person where not more are selected
 WIDEST = 40  # characters of a name
@@ -16,7 +14,7 @@ AT_ONCE = 2000  # rows up to which shares and leave-one-out figures take no time
 
 def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
     """Selection, one record for each input, shares of variance and fit of a model, ready for JSON."""
-    inputs = input_records(model)
+    inputs = records(model.fitted_, with_shares=model.train_.n <= AT_ONCE)
     return {
         "target": target,
         "method": model.method,
@@ -31,33 +29,12 @@ def answer_record(model: SSVGPRegressor, target: str | None) -> dict[str, Any]:
     }
 
 
-def input_records(model: SSVGPRegressor) -> list[dict[str, Any]]:
-    """The records of `report.table.records`, without shares for a large table, where these take a while."""
-    if model.train_.n <= AT_ONCE:
-        return records(model)
-    names, support, lengths, alike = names_of(model), model.get_support(), lengthscales(model), stand_ins(model)
-    out = []
-    for j in np.argsort(-model.pip_, kind="stable").tolist():
-        length = float(lengths[j]) if np.isfinite(lengths[j]) else None
-        known = {"name": names[j], "index": j, "pip": float(model.pip_[j]), "selected": bool(support[j])}
-        known |= {"lengthscale": length, "inverse_lengthscale": 1.0 / length if length else None}
-        out.append(known | {"variance_share": None, "total_share": None, "stand_in": alike.get(j, "")})
-    return out
-
-
 def leave_one_out(model: SSVGPRegressor) -> dict[str, float] | None:
     """How well rows are predicted from the others; None for a large table, where this takes long."""
     if model.train_.n > AT_ONCE:
         return None
-    y = model._target.restore(model.train_.y)
-    error = float(np.mean((model.loo_.mean - y) ** 2))
-    inside = np.abs(model.loo_.mean - y) <= 1.96 * np.sqrt(model.loo_.variance)
-    spread = float(np.var(y))
-    return {
-        "r2": 1.0 - error / spread if spread > 0 else 0.0,
-        "rmse": error**0.5,
-        "coverage_95": float(np.mean(inside)),
-    }
+    check = model.check()
+    return {"r2": check.r2, "rmse": check.rmse, "coverage_95": float(check.coverage(0.95))}
 
 
 def answer_lines(record: dict[str, Any]) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ssvgp import store
-from ssvgp.estimator import SSVGPRegressor
-from ssvgp.store import container
+from ssvgp.estimator import SSVGPRegressor, model_of
 from ssvgp.tables.columns import MissingLibrary, TableError, shown
 from ssvgp.tables.recipe import Recipe, recipe_from, recipe_record
 
@@ -34,11 +33,8 @@ class ModelFile:
 
 def save(file: ModelFile, path: Path) -> None:
     """Write a model with its recipe and notes, which are two more entries in the header of the file."""
-    store.save(file.model, path)
-    if file.recipe is not None:
-        plain = container.read(path)
-        more = {ENTRY: recipe_record(file.recipe), NOTES: list(file.notes)}
-        container.write(path, replace(plain, header={**plain.header, **more}))
+    more = {} if file.recipe is None else {ENTRY: recipe_record(file.recipe), NOTES: list(file.notes)}
+    store.save(path, file.model.fitted_, file.model.get_params(deep=False), more)
 
 
 def load(path: Path) -> ModelFile:
@@ -47,9 +43,9 @@ def load(path: Path) -> ModelFile:
         raise TableError(f"{shown(str(path))} is a folder: name a model in it")
     if not path.exists():
         raise TableError(f"no file {shown(str(path))}: `ssvgp fit` writes models")
-    model, header = store.load(path), container.read(path).header
-    record, notes = header.get(ENTRY), tuple(str(note) for note in header.get(NOTES, ()))
-    return ModelFile(model, None if record is None else _recipe(record, path), notes)
+    stored = store.load(path)
+    record, notes = stored.header.get(ENTRY), tuple(str(note) for note in stored.header.get(NOTES, ()))
+    return ModelFile(model_of(stored), None if record is None else _recipe(record, path), notes)
 
 
 def _recipe(record: Any, path: Path) -> Recipe:

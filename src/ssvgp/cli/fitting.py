@@ -87,16 +87,21 @@ def fitted(prepared: Prepared, order: FitOrder, voice: Voice) -> SSVGPRegressor:
 
     with Progress(voice, counted_names) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said by name afterwards, see _notes
-        model = SSVGPRegressor(callback=progress, **order.options).fit(prepared.X, prepared.y)
+        model = SSVGPRegressor(callback=progress, **order.options)
+        model.fit(prepared.X, prepared.y, prepared.weights, prepared.noise)
     model.callback = None  # it holds an open terminal, and is of no use later
     model.feature_names_in_ = np.array(names, dtype=object)
     return model
 
 
 def _notes(model: SSVGPRegressor) -> list[str]:
-    """What the fit left out, by name."""
+    """What the fit left out, by name, and what it had to repair."""
     names, kept = model.feature_names_in_, set(model.kept_.tolist())
     constant = [names[j] for j in range(len(names)) if j not in kept and j not in model.duplicate_of_]
     copies = [f"{names[j]} (copy of {names[first]})" for j, first in model.duplicate_of_.items()]
     notes = [f"constant columns are left out: {listed(constant)}"] if constant else []
-    return [*notes, f"copies of other columns are left out: {listed(copies)}"] if copies else notes
+    if copies:
+        notes.append(f"copies of other columns are left out: {listed(copies)}")
+    if model.ensemble_.notes.get("jitter", 0.0) > 0.0:
+        notes.append("a covariance matrix was repaired: the kernel may be no covariance function, or y free of noise")
+    return notes

@@ -19,8 +19,8 @@ from ssvgp import __version__, kernel_named
 from ssvgp.cli import answer, fitting, predicting
 from ssvgp.cli.demo import DECISIVE, TARGET
 from ssvgp.cli.files import SUFFIX, check_output, load, report_writer
-from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Voice, plain
-from ssvgp.tables.columns import MissingLibrary, TableError, suggestion
+from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Voice
+from ssvgp.tables.columns import MissingLibrary, TableError, plain, suggestion
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.prepare import CATEGORIES, Choice
 from ssvgp.tables.recipe import MISSING_IN_FIT, MISSING_IN_PREDICT
@@ -145,6 +145,8 @@ def cli() -> None:
 @cli.command("fit")
 @click.argument("table", type=FILE)
 @click.option("--target", "-t", default="", metavar="NAME", help="Column to predict.")
+@click.option("--weight", default="", metavar="NAME", help="Column that says how many times a row counts.")
+@click.option("--noise", default="", metavar="NAME", help="Column with the known noise variance of a row.")
 @click.option("--output", "-o", type=FILE, help="Model to write. Default: name of the table with .ssvgp.")
 @click.option("--report", type=FILE, help="Report to write, one HTML page.")
 @click.option("--features", multiple=True, metavar="NAMES", help="Columns to use; commas, *, repeatable. Default: all.")
@@ -159,14 +161,14 @@ def cli() -> None:
 @how_to_read
 @how_to_speak
 def fit_command(
-    table: Path, target: str, output: Path | None, report: Path | None, features: tuple[str, ...],
-    drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str, transform: str,
-    seed: int, jobs: int, quiet: bool, as_json: bool, **written: Any,
+    table: Path, target: str, weight: str, noise: str, output: Path | None, report: Path | None,
+    features: tuple[str, ...], drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str,
+    transform: str, seed: int, jobs: int, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE: CSV, TSV, Parquet or Feather."""
     options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed, "n_jobs": jobs}
     options["target_transform"] = None if transform == "none" else transform
-    choice = Choice(target, features, drop, missing, categories)
+    choice = Choice(target, features, drop, missing, categories, weight, noise)
     model = output or Path(table.with_suffix(SUFFIX).name)
     order = fitting.FitOrder(table, choice, model, report, _asked(**written), options)
     _end(fitting.fit(order, Voice(quiet, as_json)))

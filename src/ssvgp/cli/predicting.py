@@ -105,9 +105,9 @@ def predictions(model: SSVGPRegressor, X: np.ndarray, level: float) -> np.ndarra
     """
     with warnings.catch_warnings(), one_blas_thread():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")  # checked by the recipe
-        mixed = model._prediction(X)
-        moments = model._target.moments(mixed, True)
-        ends = model._target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+        mixed, target = model.predict_mixture(X), model.fitted_.target
+        moments = target.moments(mixed)
+        ends = target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     return np.column_stack([moments.mean, moments.sd, ends])
 
 

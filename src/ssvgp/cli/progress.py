@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from ssvgp.cli.voice import Voice, plain
+from ssvgp.cli.voice import Voice
+from ssvgp.tables.columns import plain
 
 BEAT = 0.5  # seconds between two looks at the clock
 SHOWN = 4  # inputs of the best set that are named
@@ -23,7 +24,8 @@ class Progress:
         self._voice, self._names_of = voice, names_of
         self._names: Sequence[str] | None = None
         self._start = time.monotonic()
-        self._said, self._heard_at, self._left = "starting", self._start, None
+        self._said, self._reported_at, self._left = "starting", self._start, None
+        self._printed = ""
         self._over = threading.Event()
         self._beat = threading.Thread(target=self._run, daemon=True)
 
@@ -42,11 +44,12 @@ class Progress:
         """Take in one report."""
         if self._voice.quiet:
             return
-        before, self._said = self._said, self._text(event)
-        self._left, self._heard_at = getattr(event, "seconds_left", None), time.monotonic()
+        self._said = self._text(event)
+        self._left, self._reported_at = getattr(event, "seconds_left", None), time.monotonic()
         if self._voice.live:
             self._draw()
-        elif self._said != before and getattr(event, "member", "all") == "all":  # where a phase ends
+        elif self._said != self._printed and getattr(event, "member", "all") == "all":  # where a phase ends
+            self._printed = self._said
             self._voice.step(self._line())
 
     def _text(self, event: Any) -> str:
@@ -75,7 +78,7 @@ class Progress:
         line = f"[{duration(now - self._start)}] {self._said}"
         if self._left is None:
             return line
-        return f"{line}, about {duration(max(0.0, self._left - (now - self._heard_at)))} left"
+        return f"{line}, about {duration(max(0.0, self._left - (now - self._reported_at)))} left"
 
     def _run(self) -> None:
         while not self._over.wait(BEAT):

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from ssvgp.tables.columns import plain
+
 OK, FAILED, WRONG_INPUT, NO_LIBRARY, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
@@ -40,8 +42,3 @@ class Voice:
             click.echo(json.dumps(record, allow_nan=False))
         elif not self.quiet:
             click.echo("\n".join(plain(line) for line in lines))
-
-
-def plain(text: str) -> str:
-    """Text that cannot steer a terminal: names of columns may hold anything."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ssvgp.data.mapped import let_go
-from ssvgp.data.view import Standardised
+from ssvgp.data.view import LARGE, Standardised
 from ssvgp.records import Member
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
 HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
 PIECE = 2**20  # numbers that are looked at together
-NAMED = 5  # columns that a warning names before it only counts
 
 
 class DataWarning(UserWarning):
@@ -31,20 +30,23 @@ class Scale(NamedTuple):
     constant: np.ndarray
 
 
-def scale_of(values: np.ndarray) -> Scale:
+def scale_of(values: np.ndarray, weights: np.ndarray | None = None) -> Scale:
     """Mean and standard deviation down the rows of values (n,) or (n, d), be they very large or small.
 
-    Three passes over the rows in pieces, so that a large table is never copied.
+    Three passes over the rows in pieces, so that a large table is never copied. Rows count by weights (n,).
     """
+    total = float(len(values)) if weights is None else float(weights.sum())
     ends = [(part.min(axis=0), part.max(axis=0)) for part in row_pieces(values)]
     low, high = np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
     # halves are added, since the difference of the two largest doubles is infinite
-    centre = low + sum((0.5 * part - 0.5 * low).sum(axis=0) / len(values) for part in row_pieces(values)) * 2.0
+    weighed = _weighed(values, weights)
+    centre = low + sum((share * (0.5 * part - 0.5 * low)).sum(axis=0) / total for part, share in weighed) * 2.0
     half = np.maximum(0.5 * high - 0.5 * centre, 0.5 * centre - 0.5 * low)
     constant = half <= ROUNDING * np.maximum(np.abs(low), np.abs(high))
     unit = np.where(half > 0, half, 1.0)
     # within -1 and 1, so that its square neither over- nor underflows
-    square = sum((((0.5 * part - 0.5 * centre) / unit) ** 2).sum(axis=0) / len(values) for part in row_pieces(values))
+    weighed = _weighed(values, weights)
+    square = sum((share * ((0.5 * part - 0.5 * centre) / unit) ** 2).sum(axis=0) / total for part, share in weighed)
     return Scale(centre, np.where(constant, 1.0, 2.0 * unit * np.sqrt(square)), constant)
 
 
@@ -57,6 +59,18 @@ def row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
     for start in range(0, len(values), step):
         yield np.ascontiguousarray(values[start : start + step], dtype=float)
         let_go(values)
+
+
+def _weighed(values: np.ndarray, weights: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray | float]]:
+    """Successive rows with their weights, one where there are none."""
+    start = 0
+    for part in row_pieces(values):
+        if weights is None:
+            yield part, 1.0
+        else:
+            share = weights[start : start + len(part)]
+            yield part, share if values.ndim == 1 else share[:, None]
+        start += len(part)
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,10 @@ class Inputs:
         rows /= self.spread
         return rows
 
+    def rows(self, X: np.ndarray, most: int | None = None) -> np.ndarray | Standardised:
+        """The kept columns of X, standardised: a large table, of more than `most` numbers, when it is looked at."""
+        return self.view(X) if X.size > (LARGE if most is None else most) else self.standardise(X)
+
     def view(self, X: np.ndarray) -> Standardised:
         """The kept columns of X, standardised when they are looked at."""
         return Standardised(X, self.kept, self.centre, self.spread)
@@ -95,9 +113,9 @@ class Inputs:
         return replace(member, active=self.kept[member.active])
 
 
-def inputs_of(X: np.ndarray) -> Inputs:
-    """Scales, constant columns and exact duplicates of a training table X (n, d)."""
-    scale = scale_of(X)
+def inputs_of(X: np.ndarray, weights: np.ndarray | None = None) -> Inputs:
+    """Scales, constant columns and exact duplicates of a training table X (n, d) whose rows count by weights (n,)."""
+    scale = scale_of(X, weights)
     varying = np.flatnonzero(~scale.constant)
     copies = _duplicates(X, varying)
     kept = np.array([j for j in varying if j not in copies], dtype=np.intp)
@@ -125,17 +143,18 @@ def _groups(X: np.ndarray, columns: np.ndarray) -> list[np.ndarray]:
 def warn_of_columns(inputs: Inputs, names: Sequence[Any]) -> None:
     """Say which columns were left out of the fit, by name."""
     if inputs.constant.size:
-        listed = _listed([names[j] for j in inputs.constant])
-        warnings.warn(f"left out constant columns, their PIP is 0: {listed}", DataWarning, stacklevel=3)
+        text = listed([names[j] for j in inputs.constant])
+        warnings.warn(f"left out constant columns, their PIP is 0: {text}", DataWarning, stacklevel=3)
     if inputs.duplicate_of:
-        listed = _listed([f"{names[j]} (copy of {names[first]})" for j, first in inputs.duplicate_of.items()])
-        message = f"left out copies of other columns, which stand for them; the PIP of a copy is 0: {listed}"
+        text = listed([f"{names[j]} (copy of {names[first]})" for j, first in inputs.duplicate_of.items()])
+        message = f"left out copies of other columns, which stand for them; the PIP of a copy is 0: {text}"
         warnings.warn(message, DataWarning, stacklevel=3)
 
 
-def _listed(items: Sequence[Any]) -> str:
-    text = ", ".join(str(item) for item in items[:NAMED])
-    return text if len(items) <= NAMED else f"{text} and {len(items) - NAMED} more"
+def listed(items: Sequence[Any], most: int = 5) -> str:
+    """Items for a message: the first few of them, and how many more there are."""
+    text = ", ".join(str(item) for item in items[:most])
+    return text if len(items) <= most else f"{text} and {len(items) - most} more"
 
 
 def text_columns(X: Any) -> str:
@@ -147,4 +166,4 @@ def text_columns(X: Any) -> str:
             column.astype(float)
         except (TypeError, ValueError):
             found.append(name)
-    return _listed(found)
+    return listed(found)

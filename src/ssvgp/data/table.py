@@ -9,9 +9,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from ssvgp.data.inputs import row_pieces, text_columns
+from ssvgp.data.view import LARGE
 
 KINDS = {"dtype": [np.float64, np.float32]}
-LARGE = 2**22  # numbers in a table beyond which it is read in pieces, and standardised on the fly instead of once
 
 
 def training_table(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,6 @@ from ssvgp.data.curves import TRANSFORMS, BoxCox, Curve, Straight, curve_of
 from ssvgp.data.inputs import scale_of
 from ssvgp.records import Prediction
 
-REACH = 1.0  # ranges of the training target beyond which a transformed prediction is not followed
 NODES = 48  # of the Gauss-Hermite rule that undoes a curved transform in means
 
 
@@ -35,17 +34,30 @@ class Target:
         return replace(self, centre=0.0, spread=1.0)
 
     @property
+    def raw(self) -> bool:
+        """Whether y is neither centred nor scaled."""
+        return self.centre == 0.0 and self.spread == 1.0
+
+    @property
     def curved(self) -> bool:
         """Whether y passed more than a change of scale."""
         return not isinstance(self.curve, Straight)
 
+    def refuse_known_noise(self) -> None:
+        """A noise variance that is known is one of y: under a curve it would be another in each row."""
+        if self.curved:
+            raise ValueError(
+                f"noise_variance is known in units of y, but y passed a curve ({self.curve.description}): use"
+                " target_transform=None, or transform y and its noise beforehand"
+            )
+
     def standardise(self, y: np.ndarray) -> np.ndarray:
         """z (n,) of targets y (n,)."""
-        return (self.curve.bend(y) - self.centre) / self.spread
+        return (self.curve.transform(y) - self.centre) / self.spread
 
     def restore(self, z: np.ndarray) -> np.ndarray:
         """y of standardised values of any shape; rising, so that it maps quantiles to quantiles."""
-        y = self.curve.straighten(self.centre + self.spread * z)
+        y = self.curve.inverse(self.centre + self.spread * z)
         return np.clip(y, self.low, self.high) if self.curved else y
 
     def possible(self, y: np.ndarray) -> np.ndarray:
@@ -80,16 +92,20 @@ class Restored(NamedTuple):
     sd: np.ndarray
 
 
-def target_of(y: np.ndarray, transform: str | Curve | None = None) -> Target:
-    """The record that standardises training targets y (n,) and undoes it; a constant y stays as it is."""
+def target_of(y: np.ndarray, transform: str | Curve | None = None, weights: np.ndarray | None = None) -> Target:
+    """The record that standardises training targets y (n,) and undoes it; a constant y stays as it is.
+
+    Rows count by weights (n,).
+    """
     if isinstance(transform, str) and transform not in TRANSFORMS:
         raise ValueError(f"target_transform is None, auto or one of {', '.join(TRANSFORMS)}; got {transform!r}")
-    plain = scale_of(y)
+    plain = scale_of(y, weights)
     if plain.constant:
         size = abs(float(plain.centre))
         return Target(Straight(), float(plain.centre), size if size > 0 else 1.0, -np.inf, np.inf, True)
-    curve = curve_of(y, transform) if transform is None or isinstance(transform, str) else transform
-    scale = scale_of(curve.bend(y))
-    reach = REACH * (float(y.max()) - float(y.min()))
+    curve = curve_of(y, transform, weights) if transform is None or isinstance(transform, str) else transform
+    scale = scale_of(curve.transform(y), weights)
+    # a transformed prediction is not followed beyond one range of the training target on either side
+    reach = float(y.max()) - float(y.min())
     low = 0.0 if isinstance(curve, BoxCox) else float(y.min()) - reach
     return Target(curve, float(scale.centre), float(scale.spread), low, float(y.max()) + reach, False)

@@ -11,7 +11,8 @@ import numpy as np
 from ssvgp.data.mapped import let_go, take_rows
 from ssvgp.records import Member, Train
 
-PIECE = 2**22  # numbers of the table that are read together
+# numbers of a table that are read together: a larger one is read in pieces, and standardised on the fly, not at once
+LARGE = 2**22
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Standardised:
             return self._read(rows, kept, columns)
         first, last, _ = rows.indices(len(self))
         out = np.empty((max(0, last - first), kept.size))
-        step = max(1, PIECE // self.raw.shape[1])
+        step = max(1, LARGE // self.raw.shape[1])
         for start in range(0, len(out), step):
             part = slice(first + start, min(first + start + step, last))
             out[start : start + step] = self._read(part, kept, columns)
@@ -90,7 +91,7 @@ class Columns:
 
 def needs_whole_table(members: Sequence[Member]) -> bool:
     """Whether some member looks at all inputs: one with a background does."""
-    return any(member.parameters.background for member in members)
+    return any(member.background is not None for member in members)
 
 
 def kept_rows(train: Train, members: Sequence[Member]) -> Train:

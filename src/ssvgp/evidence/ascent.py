@@ -58,8 +58,8 @@ def climb(
                 break
             b, fresh = np.diag(np.full(z.size, 0.1)), True  # curvature went stale: start it again
             continue
-        change, bend = found.z - z, gradient - found.gradient
-        b = _bfgs(b, change, bend)
+        change, gradient_change = found.z - z, gradient - found.gradient
+        b = _bfgs(b, change, gradient_change)
         gain = found.value - value
         z, value, gradient, fresh = found.z, found.value, found.gradient, False
         if gain < 0.1 * tolerance:
@@ -100,13 +100,13 @@ def _search_line(
     return _Found(z, value, gradient, min(most, 12), False)
 
 
-def _bfgs(b: np.ndarray, change: np.ndarray, bend: np.ndarray) -> np.ndarray:
+def _bfgs(b: np.ndarray, change: np.ndarray, gradient_change: np.ndarray) -> np.ndarray:
     """Update of the inverse Hessian of minus the objective; skipped where the path curves the wrong way."""
-    curvature = float(change @ bend)
-    if curvature <= 1e-10 * float(np.sqrt((change @ change) * (bend @ bend))):
+    curvature = float(change @ gradient_change)
+    if curvature <= 1e-10 * float(np.sqrt((change @ change) * (gradient_change @ gradient_change))):
         return b
     rho = 1.0 / curvature
-    along = b @ bend
-    scale = rho * (1.0 + rho * float(bend @ along))
+    along = b @ gradient_change
+    scale = rho * (1.0 + rho * float(gradient_change @ along))
     cross = rho * np.outer(change, along)
     return b + scale * np.outer(change, change) - cross - cross.T

@@ -9,7 +9,7 @@ import numpy as np
 from ssvgp.evidence.importance import Refined
 from ssvgp.evidence.laplace import Fit, Problem
 from ssvgp.model.priors import Candidate, unpack
-from ssvgp.records import Member, Train
+from ssvgp.records import Member
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Entry:
     log_evidence: float
 
 
-def member_at(entry: Entry, z: np.ndarray, train: Train) -> Member:
-    """The member of a set at parameters z (q,)."""
+def member_at(entry: Entry, z: np.ndarray) -> Member:
+    """The member of a set at parameters z (q,): it counts columns, as predictions do."""
     candidate: Candidate = entry.fit.candidate
     parameters = unpack(z, candidate, entry.problem.prior)
-    active = np.array(candidate.active, dtype=np.intp)
-    layout = train.layout if candidate.background else None
-    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), layout)
+    active = np.array(candidate.columns, dtype=np.intp)
+    background = entry.problem.background(candidate.background)
+    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), background)

@@ -1,12 +1,13 @@
 """Beyond Laplace: integrate theta and phi within a set by importance sampling around the mode.
 
 Where the data leave the parameters of a set open, Laplace misjudges its evidence and a point estimate predicts with
-too little variance. A few dozen quasi-random draws mend both: their mean weight is the evidence, and the draws
+too little variance. A few dozen quasi-random draws correct both: their mean weight is the evidence, and the draws
 themselves, with their weights, are components of the predictive mixture.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +19,16 @@ from scipy.stats import chi2, norm, qmc
 from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_values, log_model_prior, with_curvature
 from ssvgp.evidence.logs import log_mean, log_sum
 from ssvgp.gp.linalg import factor, solve
+from ssvgp.run.workers import SERIAL, Executor
 
 FREEDOM = 8.0  # of the t distribution that proposes
 FEWEST_EFFECTIVE = 4.0  # below this many effective draws the Laplace evidence is kept
 ENOUGH = 0.3  # share of effective draws below which the proposal is adapted once
 SAME_MODE = 0.5  # largest difference in z at which two fits are taken for one mode
-IDLE_CENTRE, IDLE_SPREAD = -2.0, 1.3  # of log theta
+IDLE = (-2.0, 1.3)  # mean and sd of log theta of an input that does nothing
 LARGEST = 12  # parameters beyond which a few dozen draws cannot cover the space
+# SciPy 1.15 renamed the generator of a sequence from `seed`; the numbers are the same by either name.
+GENERATOR = "rng" if "rng" in inspect.signature(qmc.Sobol.__init__).parameters else "seed"
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,9 @@ class Refined:
     effective: float
 
 
-def refine(problem: Problem, modes: Sequence[Fit], draws: int, seed: int, weak: bool = False) -> Refined:
+def refine(
+    problem: Problem, modes: Sequence[Fit], draws: int, seed: int, weak: bool = False, workers: Executor = SERIAL
+) -> Refined:
     """Importance sampling of z from a mixture of t distributions at the modes of one set.
 
     Where few draws carry the weight, as on curved posteriors, a second round adds a component with their mean and
@@ -52,14 +58,14 @@ def refine(problem: Problem, modes: Sequence[Fit], draws: int, seed: int, weak: 
     proposal = [_Component(f.summit.z, f.root, f.log_volume) for f in modes]
     if weak and first.candidate.size:
         proposal.append(_idle(first))
-    found = _sample(problem, first, proposal, draws, seed)
+    found = _sample(problem, first, proposal, draws, seed, workers)
     if found.effective >= ENOUGH * draws and not weak:
         return found
-    again = _sample(problem, first, [*proposal, _adapted(found, first)], draws, seed + 1)
+    again = _sample(problem, first, [*proposal, _adapted(found, first)], draws, seed + 1, workers)
     return again if weak or again.effective > found.effective else found
 
 
-def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = ()) -> list[Fit]:
+def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = (), workers: Executor = SERIAL) -> list[Fit]:
     """The modes of a set: `found`, what an ascent from each start leads to, and the opposite of `found`.
 
     The opposite of a rough mode (strong inputs, little noise) is a smooth and noisy one, and the reverse.
@@ -71,7 +77,7 @@ def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = ()) -
     opposite[where.slot("scale")], opposite[where.slot("noise")] = (0.5, -0.2) if rough else (0.0, -1.2)
     modes = [found]
     for start in (*starts, opposite):
-        other = with_curvature(problem, fit(problem, found.candidate, start))
+        other = with_curvature(problem, fit(problem, found.candidate, start, workers=workers), workers)
         if all(np.abs(other.summit.z - known.summit.z).max() > SAME_MODE for known in modes):
             modes.append(other)
     return modes
@@ -94,20 +100,22 @@ def _idle(first: Fit) -> _Component:
     where = first.candidate.coordinates
     theta, scale = where.theta, where.slot("scale")
     centre = first.summit.z.copy()
-    centre[theta] = np.minimum(centre[theta], IDLE_CENTRE)
+    centre[theta] = np.minimum(centre[theta], IDLE[0])
     spread = np.sqrt((first.root**2).sum(1))
-    spread[theta] = np.maximum(spread[theta], IDLE_SPREAD)
-    spread[scale] = max(spread[scale], IDLE_SPREAD)
+    spread[theta] = np.maximum(spread[theta], IDLE[1])
+    spread[scale] = max(spread[scale], IDLE[1])
     return _Component(centre, np.diag(spread), float(np.log(spread).sum()))
 
 
-def _sample(problem: Problem, first: Fit, proposal: Sequence[_Component], draws: int, seed: int) -> Refined:
+def _sample(
+    problem: Problem, first: Fit, proposal: Sequence[_Component], draws: int, seed: int, workers: Executor
+) -> Refined:
     """Equal draws of every component, weighed against the density of the whole mixture."""
     q, each = first.summit.z.size, -(-draws // len(proposal))
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
     log_proposal = log_mean([c.log_density(z) for c in proposal])
-    log_target = log_joint_values(problem, first.candidate, z)
+    log_target = log_joint_values(problem, first.candidate, z, workers)
     log_weights = log_target - log_proposal
     total = log_sum(log_weights)
     if not np.isfinite(total):
@@ -123,7 +131,7 @@ def _standard_draws(q: int, draws: int, seed: int) -> np.ndarray:
     """Quasi-random draws (r, q) of a standard t distribution."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a number of draws that is no power of two is balanced enough
-        uniform = qmc.Sobol(q + 1, scramble=True, rng=np.random.default_rng(seed)).random(draws)
+        uniform = qmc.Sobol(q + 1, scramble=True, **{GENERATOR: np.random.default_rng(seed)}).random(draws)
     uniform = np.clip(uniform, 1e-12, 1.0 - 1e-12)
     return norm.ppf(uniform[:, :q]) / np.sqrt(chi2.ppf(uniform[:, q:], FREEDOM) / FREEDOM)
 

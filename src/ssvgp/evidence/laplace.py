@@ -10,7 +10,7 @@ constant factor exp(-1/2) sqrt(2) = 0.86, which `refine` then removes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,9 +19,11 @@ from ssvgp.evidence.ascent import Summit, climb
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.gp.marginal import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
-from ssvgp.model.priors import Candidate, log_prior, log_priors, log_set_prior, unpack, unpack_all
-from ssvgp.records import Parameters
-from ssvgp.run.workers import SERIAL, Workers
+from ssvgp.gp.terms import Background
+from ssvgp.model.inputs import Inputs
+from ssvgp.model.priors import Candidate, learned_share, log_prior, log_priors, log_set_prior, unpack, unpack_all
+from ssvgp.records import Parameters, RowNoise
+from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
 FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
@@ -29,32 +31,63 @@ FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give abo
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are modelled jointly: X (m, d), y (m,), and the background matrices (m, m) that may be asked for."""
+    """Rows that are modelled jointly: X (m, d), y (m,), and the background matrices (m, m) that may be asked for.
+
+    `noise` is that of the rows, None where all have the learned one.
+    """
 
     X: np.ndarray
     y: np.ndarray
     grams: dict[str, np.ndarray] = field(default_factory=dict)
+    noise: RowNoise | None = None
+
+    @classmethod
+    def of(
+        cls, X: np.ndarray, y: np.ndarray, backgrounds: Iterable[Background] = (), noise: RowNoise | None = None
+    ) -> Block:
+        """The rows with the matrices of these backgrounds."""
+        return cls(X, y, {term.name: term.matrix(X, X) for term in backgrounds}, noise)
+
+    def rows(self, some: np.ndarray) -> Block:
+        """A part of the rows (r,), which keep their covariances."""
+        grams = {name: gram[np.ix_(some, some)] for name, gram in self.grams.items()}
+        return Block(self.X[some], self.y[some], grams, None if self.noise is None else self.noise.rows(some))
 
 
 @dataclass(frozen=True)
 class Problem:
     """The data in blocks that are independent given the parameters (one block: exact), the kernel and the prior.
 
-    `workers` are the threads over which blocks, probes, fits and draws are spread.
+    `backgrounds` are the terms over all inputs that a candidate may have beside its sparse part, one at a time.
+    `inputs` ties inputs to columns, None where every input is a column.
     """
 
     blocks: tuple[Block, ...]
     kernel: Kernel
     prior: Prior
-    workers: Workers = field(default=SERIAL, repr=False, compare=False)
+    backgrounds: tuple[Background, ...] = ()
+    inputs: Inputs | None = None
 
     @property
     def d(self) -> int:
-        return self.blocks[0].X.shape[1]
+        """How many inputs there are to choose from."""
+        return self.blocks[0].X.shape[1] if self.inputs is None else len(self.inputs)
+
+    def owners(self) -> np.ndarray:
+        """The input that each column of the table belongs to."""
+        return np.arange(self.d) if self.inputs is None else self.inputs.owners()
+
+    def candidate(self, active: Sequence[int], background: str = "") -> Candidate:
+        """The set of these inputs, in rising order."""
+        return Candidate(tuple(sorted(int(j) for j in active)), background, self.inputs)
 
     @property
     def n(self) -> int:
         return sum(block.y.shape[0] for block in self.blocks)
+
+    def background(self, name: str) -> Background | None:
+        """The background of that name; None for no name."""
+        return next(term for term in self.backgrounds if term.name == name) if name else None
 
 
 @dataclass(frozen=True)
@@ -74,25 +107,28 @@ class Fit:
     evaluations: int
 
 
-def log_joint(problem: Problem, candidate: Candidate) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+def log_joint(
+    problem: Problem, candidate: Candidate, workers: Executor = SERIAL
+) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
     """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
-    if not candidate.size and not candidate.background:
+    if not candidate.size and not candidate.background and all(b.noise is None for b in problem.blocks):
         return _constant_and_noise(problem)
-    active = list(candidate.active)
-    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(candidate.background)) for b in problem.blocks]
+    active, kind = candidate.columns, candidate.background
+    parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(kind), b.noise) for b in problem.blocks]
     where = candidate.coordinates
     slots = [(where.slot(name), f"log_{name}") for name in where.slots]
 
     def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
         value, total = log_prior(z, candidate, problem.prior)
         parameters = unpack(z, candidate, problem.prior)
+        learned = learned_share(parameters.noise, problem.prior)
         try:
-            each = [(problem.kernel, rows, y, parameters, gram) for rows, y, gram in parts]
-            for at in problem.workers.map(gradient, each):
+            each = [(problem.kernel, rows, y, parameters, gram, 0.0, noise) for rows, y, gram, noise in parts]
+            for at in workers.map(gradient, each):
                 value += at.value
-                total[where.theta] += at.theta * parameters.theta
+                total[where.theta] += candidate.gathered(at.theta * parameters.theta)
                 for place, name in slots:
-                    total[place] += getattr(at, name)
+                    total[place] += getattr(at, name) * (learned if name == "log_noise" else 1.0)
         except NotPositiveDefiniteError:
             return -np.inf, total
         return value, total
@@ -112,50 +148,56 @@ def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float,
             wide, rest = noise + n * mean, square - along
             determinant = (n - 1) * math.log(noise) + math.log(wide)
             value -= 0.5 * (rest / noise + along / wide + determinant + n * LOG_2PI)
-            slope[0] += 0.5 * (rest / noise + noise * along / wide**2 - (n - 1) - noise / wide)
+            pull = 0.5 * (rest / noise + noise * along / wide**2 - (n - 1) - noise / wide)
+            slope[0] += learned_share(noise, problem.prior) * pull
         return value, slope
 
     return objective
 
 
-def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray) -> float:
+def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL) -> float:
     """log p(y, z | S) alone, a third of the cost of its gradient."""
     parameters = unpack(z, candidate, problem.prior)
     value = log_prior(z, candidate, problem.prior)[0]
-    active, kind = list(candidate.active), candidate.background
-    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind)) for b in problem.blocks]
+    active, kind = candidate.columns, candidate.background
+    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, b.noise) for b in problem.blocks]
     try:
-        return value + sum(problem.workers.map(log_likelihood, each))
+        return value + sum(workers.map(log_likelihood, each))
     except NotPositiveDefiniteError:
         return -np.inf
 
 
-def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray) -> np.ndarray:
+def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL) -> np.ndarray:
     """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
     each = unpack_all(z, candidate, problem.prior)
     total = log_priors(z, candidate, problem.prior)
-    active, tasks = list(candidate.active), []
+    active, tasks = candidate.columns, []
     for block in problem.blocks:
         rows, gram = np.ascontiguousarray(block.X[:, active]), block.grams.get(candidate.background)
-        step = min(stack_size(block.y.size), -(-len(each) // problem.workers.n_jobs))
+        step = min(stack_size(block.y.size), -(-len(each) // workers.n_jobs))
         for start in range(0, len(each), step):
             part = slice(start, start + step)
-            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram)))
-    found = problem.workers.map(stack_values, [arguments for _, arguments in tasks])
+            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram, block.noise)))
+    found = workers.map(stack_values, [arguments for _, arguments in tasks])
     for (part, _), values in zip(tasks, found, strict=True):
         total[part] += values
     return total
 
 
 def stack_values(
-    kernel: Kernel, rows: np.ndarray, y: np.ndarray, each: list[Parameters], gram: np.ndarray | None
+    kernel: Kernel,
+    rows: np.ndarray,
+    y: np.ndarray,
+    each: list[Parameters],
+    gram: np.ndarray | None,
+    noise: RowNoise | None = None,
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
     stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
-    values = log_likelihoods(stack, y, each, gram)
+    values = log_likelihoods(stack, y, each, gram, noise)
     for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
         try:
-            values[index] = log_likelihood(kernel, rows, y, each[index], gram)
+            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise)
         except NotPositiveDefiniteError:
             values[index] = -np.inf
     return values
@@ -164,9 +206,9 @@ def stack_values(
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
     """The factored process of every block at the mode of a fit."""
     parameters = mode(problem, fit)
-    active = list(fit.candidate.active)
+    active, kind = fit.candidate.columns, fit.candidate.background
     return [
-        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(fit.candidate.background), floor=floor)
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise)
         for b in problem.blocks
     ]
 
@@ -178,7 +220,7 @@ def mode(problem: Problem, fit: Fit) -> Parameters:
 
 def log_model_prior(candidate: Candidate, problem: Problem) -> float:
     """log prior of the set and of having a background or not."""
-    share, kinds = problem.prior.with_background, len(problem.blocks[0].grams)
+    share, kinds = problem.prior.with_background, len(problem.backgrounds)
     background = 0.0
     if kinds and 0.0 < share < 1.0:
         background = math.log(share / kinds if candidate.background else 1.0 - share)
@@ -207,6 +249,7 @@ def fit(
     inverse_hessian: np.ndarray | None = None,
     tolerance: float = 0.05,
     bar: float = -np.inf,
+    workers: Executor = SERIAL,
 ) -> Fit:
     """Climb to the posterior mode of a candidate and price it with the curvature met on the way.
 
@@ -216,16 +259,16 @@ def fit(
         inverse_hessian = np.diag(np.full(start.size, 0.2))
     # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
     most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
-    summit = climb(log_joint(problem, candidate), start, inverse_hessian, tolerance, bar=bar - most)
+    summit = climb(log_joint(problem, candidate, workers), start, inverse_hessian, tolerance, bar=bar - most)
     return _assemble(problem, candidate, summit, None)
 
 
-def with_curvature(problem: Problem, found: Fit, step: float = 1e-3) -> Fit:
+def with_curvature(problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3) -> Fit:
     """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
-    objective = log_joint(problem, found.candidate)
+    objective = log_joint(problem, found.candidate, workers)
     summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
     q = summit.z.size
-    moved = problem.workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
+    moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
     hessian = np.stack([(summit.gradient - slope) / step for _, slope in moved])
     hessian = 0.5 * (hessian + hessian.T)
     better = _assemble(problem, found.candidate, summit, hessian)

@@ -1,6 +1,7 @@
 """Leave-one-out predictive density of a member (A.3): exact, truncated to neighbours, on all rows or some.
 
-The parameters of the member stay as they were fitted on all rows; only y_i is left out.
+The parameters of the member stay as they were fitted on all rows; only y_i is left out. A row that counts w times has
+one of its copies left out: all of them first, as one row, then w - 1 are put back.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ssvgp.gp import background
+from ssvgp.gp.covariances import background_of
 from ssvgp.gp.linalg import factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import LOG_2PI, covariance, state
@@ -20,23 +21,39 @@ from ssvgp.records import Member, Train
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Mean, variance (with noise and kappa) and log density at the r rows left out in turn, of n."""
+    """Mean, variance (with noise and kappa) and log density at the r rows left out in turn, of n.
+
+    `weights` (r,) say how many times each row counts in a total, None for once each; `jitter` is what the covariance
+    needed on its diagonal to be factored.
+    """
 
     rows: np.ndarray
     mean: np.ndarray
     variance: np.ndarray
     log_density: np.ndarray
     n: int
+    weights: np.ndarray | None = None
+    jitter: float = 0.0
+
+    @property
+    def counted(self) -> np.ndarray:
+        """What each row (r,) adds to a total."""
+        return self.log_density if self.weights is None else self.weights * self.log_density
 
     @property
     def total(self) -> float:
         """The log density of all n rows: a sum over all, or n times the mean over a sample."""
-        return self.n * float(self.log_density.mean())
+        return self.n * float(self.counted.mean())
 
     @property
     def standard_error(self) -> float:
         """Standard error of `total` from sampling without replacement: zero where all rows were scored."""
-        return _standard_error(self.log_density, self.n)
+        return _standard_error(self.counted, self.n)
+
+    def at(self, places: np.ndarray, numbers: np.ndarray) -> LeaveOneOut:
+        """All rows as another table has them, in which row `numbers` (r,) is our row `places` (r,), each once."""
+        mean, variance, log_density = (values[places] for values in (self.mean, self.variance, self.log_density))
+        return LeaveOneOut(numbers, mean, variance, log_density, numbers.size)
 
 
 class Difference(NamedTuple):
@@ -53,7 +70,7 @@ def total_difference(left: LeaveOneOut, right: LeaveOneOut) -> Difference:
     to predict for one are hard for the other.
     """
     _, here, there = np.intersect1d(left.rows, right.rows, assume_unique=True, return_indices=True)
-    gap = left.log_density[here] - right.log_density[there]
+    gap = left.counted[here] - right.counted[there]
     return Difference(left.n * float(gap.mean()), _standard_error(gap, left.n))
 
 
@@ -65,7 +82,8 @@ def joined(first: LeaveOneOut, second: LeaveOneOut) -> LeaveOneOut:
     def both(name: str) -> np.ndarray:
         return np.concatenate([getattr(first, name), getattr(second, name)])[order]
 
-    return LeaveOneOut(rows[order], both("mean"), both("variance"), both("log_density"), first.n)
+    weights = None if first.weights is None else both("weights")
+    return LeaveOneOut(rows[order], both("mean"), both("variance"), both("log_density"), first.n, weights)
 
 
 def _standard_error(values: np.ndarray, n: int) -> float:
@@ -83,9 +101,11 @@ def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
 
     kappa is added to the variances (A.3). Cost n^3.
     """
-    at = state(member.kernel, train.X[:, member.active], train.y, member.parameters, _gram(train, member))
+    gram = background_of(member, train.X)
+    at = state(member.kernel, train.X[:, member.active], train.y, member.parameters, gram, rows_noise=train.noise)
     variance = 1.0 / np.diagonal(at.precision)
-    return _scored(train, np.arange(train.n), train.y - at.alpha * variance, variance + kappa)
+    found = _scored(train, member, np.arange(train.n), train.y - at.alpha * variance, variance, kappa)
+    return replace(found, jitter=at.jitter)
 
 
 def truncated(
@@ -103,7 +123,7 @@ def truncated(
     for index, row in enumerate(rows):
         block = np.append(near[index], row)
         mean[index], variance[index] = _last_given_others(train, member, active, block)
-    return _scored(train, rows, mean, variance + kappa)
+    return _scored(train, member, rows, mean, variance, kappa)
 
 
 def with_more_noise(member: Member, kappa: float) -> Member:
@@ -137,21 +157,39 @@ def _last_given_others(train: Train, member: Member, active: np.ndarray, block: 
     """
     rows = active[block]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
-    gram = None
-    if member.parameters.background:
-        dense = train.X[block]
-        gram = background.gram(member.parameters.background_kind, dense, dense, member.layout)
-    chol = factor(covariance(sparse, member.parameters, gram))
+    gram = None if member.background is None else background_of(member, train.X[block])
+    noise = None if train.noise is None else train.noise.rows(block)
+    chol = factor(covariance(sparse, member.parameters, gram, rows_noise=noise))
     y = train.y[block]
     own = float(chol.lower[-1, -1])
     return float(y[-1] - own * chol.half_solve(y)[-1]), own * own
 
 
-def _gram(train: Train, member: Member) -> np.ndarray | None:
-    at = member.parameters
-    return background.gram(at.background_kind, train.X, train.X, member.layout) if at.background else None
+def _scored(
+    train: Train, member: Member, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray, kappa: float
+) -> LeaveOneOut:
+    """Densities from what the other rows (r,) say of y: mean and variance, noise of the row as it stands included."""
+    y, weights = train.y[rows], None
+    if train.noise is not None:
+        weights = train.noise.weights[rows]
+        mean, variance = _one_copy(train, member, rows, mean, variance)
+    variance = variance + kappa
+    log_density = -0.5 * (LOG_2PI + np.log(variance) + (y - mean) ** 2 / variance)
+    return LeaveOneOut(rows, mean, variance, log_density, train.n, weights)
 
 
-def _scored(train: Train, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> LeaveOneOut:
-    log_density = -0.5 * (LOG_2PI + np.log(variance) + (train.y[rows] - mean) ** 2 / variance)
-    return LeaveOneOut(rows, mean, variance, log_density, train.n)
+def _one_copy(
+    train: Train, member: Member, rows: np.ndarray, mean: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same where one copy of each row is left out, and the other w - 1 are there.
+
+    With c the variance of f given all other rows and s that of one copy, w - 1 copies of y turn N(mean, c) into a
+    normal with mean (s mean + c (w - 1) y) / (s + c (w - 1)) and variance c s / (s + c (w - 1)). A row that counts
+    less than once is left out whole.
+    """
+    assert train.noise is not None
+    noise = train.noise.rows(rows)
+    copy = noise.copy_variance(member.parameters.noise)
+    latent = np.maximum(variance - noise.at(member.parameters.noise).variance, 0.0)
+    back = latent * np.maximum(noise.weights - 1.0, 0.0)
+    return (copy * mean + back * train.y[rows]) / (copy + back), latent * copy / (copy + back) + copy

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.data.target import Target
-from ssvgp.evidence.loo import LeaveOneOut, sample_rows, truncated
-from ssvgp.explain.effects import Fitted, heaviest
-from ssvgp.gp.mixture import distribution, quantiles
+from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
+from ssvgp.explain.effects import heaviest
+from ssvgp.explain.fitted import Fitted
+from ssvgp.gp.mixture import distribution, log_density, quantiles
 from ssvgp.records import Prediction, Train
 
-AT_ONCE = 2000  # rows up to which all are left out in turn
-ROWS = 1000  # left out in turn where there are more
-LEAST_ROWS = 250
-PREDICTIONS = 3000  # that such a sample may cost over all members
+PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
 MEMBERS = 8  # that speak for all of them where rows are many
-INTERVAL = 0.9
 
 
 @dataclass(frozen=True)
@@ -57,25 +54,89 @@ class Check:
         return (np.abs(self.place - 0.5) <= 0.5 * np.asarray(level)[..., None]).mean(axis=-1)
 
 
+def leave_each_out(fitted: Fitted) -> list[LeaveOneOut]:
+    """Leave-one-out of every member, of the standardised target."""
+    m, train = fitted.neighbours, fitted.train
+
+    def each() -> list[LeaveOneOut]:
+        members = fitted.ensemble.members
+        return [exact(train, one) if m is None else truncated(train, one, neighbours=m) for one in members]
+
+    return fitted.cache.once(("members left out", m), each)
+
+
+def leave_one_out(fitted: Fitted) -> LeaveOneOut:
+    """Leave-one-out mean, variance and log density of y in each of the user's rows, the mixture's weights held."""
+
+    def mixed() -> LeaveOneOut:
+        train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
+        prediction = _mixed(each, fitted.ensemble.weights)
+        restored = target.moments(prediction)
+        density = log_density(prediction, train.y) + target.log_slope(target.restore(train.y))
+        found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
+        if fitted.places is None or fitted.numbers is None:
+            return found
+        return found.at(fitted.places, fitted.numbers)
+
+    return fitted.cache.once(("left out", fitted.neighbours), mixed)
+
+
+def densities_left_out(fitted: Fitted) -> np.ndarray:
+    """Leave-one-out log density (k, n) of every target under every member."""
+    density = np.stack([one.log_density for one in leave_each_out(fitted)])
+    return (density if fitted.places is None else density[:, fitted.places]) + fitted.target.log_slope(fitted.observed)
+
+
+def check(fitted: Fitted) -> Check:
+    """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
+
+    def found() -> Check:
+        if fitted.check_rows is None:
+            found = check_of(leave_each_out(fitted), fitted.ensemble.weights, fitted.train, fitted.target)
+        else:
+            found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
+        return _in_table(found, fitted)
+
+    return fitted.cache.once(("check", fitted.neighbours), found)
+
+
+def _in_table(found: Check, fitted: Fitted) -> Check:
+    """The check with the user's own rows, of which several may be one row of the fit."""
+    if fitted.places is None or fitted.numbers is None:
+        return found
+    at = np.full(fitted.train.n, -1)
+    at[found.rows] = np.arange(found.rows.size)
+    where = at[fitted.places]
+    kept, where = where >= 0, where[where >= 0]
+    names = ("observed", "mean", "lower", "upper", "place")
+    parts = {name: getattr(found, name)[where] for name in names}
+    return Check(rows=fitted.numbers[kept], n=fitted.numbers.size, **parts)
+
+
+def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray) -> Prediction:
+    """What every member says about the same rows, as one mixture."""
+    means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
+    return Prediction(means, variances, np.zeros(len(each)), weights)  # noise is in already
+
+
 def check_of(each: Sequence[LeaveOneOut], weights: np.ndarray, train: Train, target: Target) -> Check:
     """The check from what every member says about the same rows."""
-    rows = each[0].rows
-    means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
-    prediction = Prediction(means, variances, np.zeros(len(each)), weights)  # noise is in already
+    rows, prediction = each[0].rows, _mixed(each, weights)
     y = train.y[rows]
-    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * INTERVAL, 0.5 + 0.5 * INTERVAL])))
+    level = 0.9
+    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     mean = target.moments(prediction).mean
     return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], distribution(prediction, y), train.n)
 
 
-def sampled_check(fitted: Fitted, neighbours: int) -> Check:
+def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     """The check at a fixed random sample of rows, each given its nearest others, by the heaviest members.
 
-    The cost does not depend on n but through the search for neighbours.
+    At most so many rows are asked for. The cost does not depend on n but through the search for neighbours.
     """
     chosen, weights = heaviest(fitted.ensemble.weights, MEMBERS)
-    count = int(np.clip(PREDICTIONS // chosen.size, LEAST_ROWS, ROWS))
-    rows = sample_rows(fitted.train.n, count, np.random.default_rng(0))
+    count = min(PREDICTIONS // chosen.size, most)
+    rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
     return check_of(each, weights, fitted.train, fitted.target)

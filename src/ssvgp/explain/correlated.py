@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ssvgp.data.inputs import Inputs
+from ssvgp.data.view import LARGE
 from ssvgp.records import Train
 
 ALIKE = 0.7  # correlation, of either sign, from which a column is worth a word
 NUMBERS = 2**24  # of the table that are looked at: random rows where it has more
-MOST_ROWS, FEWEST_ROWS = 2000, 50
-PIECE = 2**21  # numbers that are read together
+ROWS = (50, 2000)  # of these, at least and at most
 WORTH = 0.05  # inputs with a lower inclusion probability are passed over
 MOST_INPUTS, MOST_OTHERS = 100, 8
 
@@ -27,16 +27,18 @@ class Relative(NamedTuple):
     correlation: float
 
 
-def relatives_of(train: Train, inputs: Inputs, pip: np.ndarray) -> dict[int, tuple[Relative, ...]]:
+def relatives_of(
+    train: Train, inputs: Inputs, pip: np.ndarray, rng: np.random.Generator
+) -> dict[int, tuple[Relative, ...]]:
     """The columns that go together with each input that may matter, strongest first; numbers are those of the table.
 
     pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `NUMBERS`.
     """
     places = np.argsort(-pip, kind="stable")[:MOST_INPUTS]
     places = places[pip[places] > WORTH]
-    if not places.size or train.d < 2:
+    if not places.size:
         return {}
-    correlation = _correlations(train, places)
+    correlation = _correlations(train, places, rng)
     found = {}
     for place, row in zip(places.tolist(), correlation, strict=True):
         row[place] = 0.0  # itself
@@ -48,11 +50,11 @@ def relatives_of(train: Train, inputs: Inputs, pip: np.ndarray) -> dict[int, tup
     return found
 
 
-def _correlations(train: Train, places: np.ndarray) -> np.ndarray:
-    """Correlations (q, p) of some columns with all, over a fixed sample of rows."""
-    count = int(np.clip(NUMBERS // train.d, FEWEST_ROWS, MOST_ROWS))
-    rows = np.sort(np.random.default_rng(0).permutation(train.n)[:count])
-    step = max(1, PIECE // train.d)
+def _correlations(train: Train, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Correlations (q, p) of some columns with all, over a random sample of rows."""
+    count = int(np.clip(NUMBERS // train.d, *ROWS))
+    rows = np.sort(rng.permutation(train.n)[:count])
+    step = max(1, LARGE // train.d)
     total, square, cross = np.zeros(train.d), np.zeros(train.d), np.zeros((places.size, train.d))
     for start in range(0, rows.size, step):
         part = train.X[rows[start : start + step]]  # standardised, so that sums of squares lose no digits

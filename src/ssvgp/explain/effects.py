@@ -20,54 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.data.inputs import Inputs
-from ssvgp.data.target import Target
 from ssvgp.data.view import needs_whole_table
+from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
 from ssvgp.gp.mixture import quantiles
-from ssvgp.gp.predict import posterior
-from ssvgp.records import Ensemble, Member, Prediction, Train
+from ssvgp.records import Ensemble, Member, Prediction
 
 GRID, PAIR_GRID = 30, 10
 SINGLE = float(np.finfo(np.float32).eps)
 FEW_VALUES = 10  # an input with at most this many values is shown at each of them
 EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
 MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
-CROSS, PAIRS = 2e7, 2e7  # covariances that means and bands may cost, over all members
+CROSS = 2e7  # covariances that means may cost over all members, and bands as many
 DENSE = 1e10  # products that the covariances of a background may cost
 TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
 FAINT = 0.005  # of the variance of y: a background below it has no part in effects where rows are many
 SHARE = 0.98  # of the weight: members that have it between them speak for all where time is short
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A fit as effects see it: the mixture, its data, and how to get back to units of the table.
-
-    `names` (d,) are those of the table's columns; `neighbours` is None where prediction is exact.
-    """
-
-    ensemble: Ensemble
-    train: Train
-    inputs: Inputs
-    target: Target
-    names: Sequence[str]
-    neighbours: int | None
-    posteriors: Any
-
-    def exact_posteriors(self) -> Any:
-        """Every member factored, from what is at hand or one after the other."""
-        if self.posteriors is not None:
-            return self.posteriors
-        return (posterior(member, self.train) for member in self.ensemble.members)
-
-    def looked_at(self, place: int) -> bool:
-        """Whether some member looks at this one of the kept columns."""
-        return any(m.parameters.background or place in m.active for m in self.ensemble.members)
-
-    def reference(self, count: int) -> np.ndarray:
-        """The first `count` rows of one fixed random order (count,): part of a larger count's."""
-        return np.random.default_rng(0).permutation(self.train.n)[:count]
 
 
 @dataclass(frozen=True)
@@ -164,9 +132,10 @@ def without_faint_background(ensemble: Ensemble) -> Ensemble:
 
     def plain(member: Member) -> Member:
         at = member.parameters
-        if not 0.0 < at.background < FAINT:
+        if member.background is None or at.background >= FAINT:
             return member
-        return replace(member, parameters=replace(at, background=0.0, noise=at.noise + at.background))
+        faint = replace(at, background=0.0, noise=at.noise + at.background)
+        return replace(member, parameters=faint, background=None)
 
     return replace(ensemble, members=tuple(plain(member) for member in ensemble.members))
 
@@ -201,8 +170,8 @@ def _averages(
 def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to average means over and, fewer, covariances, so that `count` blocks of them cost a bounded time."""
     k, n = len(fitted.ensemble.members), fitted.train.n
-    cross, pairs = CROSS / (k * n * count), np.sqrt(PAIRS / k) / count
-    if any(member.parameters.background for member in fitted.ensemble.members):
+    cross, pairs = CROSS / (k * n * count), np.sqrt(CROSS / k) / count
+    if any(member.background is not None for member in fitted.ensemble.members):
         cross = min(cross, DENSE / (k * n * count * fitted.train.d))
         pairs = min(pairs, np.sqrt(DENSE / fitted.train.d) / count)
     many = int(np.clip(cross, FEWEST_ROWS, MOST_ROWS))

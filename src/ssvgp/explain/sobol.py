@@ -25,14 +25,14 @@ from ssvgp.explain.effects import (
     FEWEST_ROWS,
     MOST_ROWS,
     TRUNCATED_ROWS,
-    Fitted,
     heaviest,
     without_faint_background,
 )
+from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated
 
-KNOTS, FEW_KNOTS = 24, 12  # of the grid that an effect is read from; fewer where predictions are truncated
-EXCHANGES, FEW_EXCHANGES = 4, 2  # other rows that each row takes an input from
+KNOTS = 24  # of the grid that an effect is read from; half as many where predictions are truncated
+EXCHANGES = 4  # other rows that each row takes an input from; half as many there too
 NOTABLE = 0.01  # pairs that can explain no more than this are passed over
 CROSS = 1e7  # covariances that the curve of one input may cost, over all members
 BUDGET = 4e8  # covariances that all inputs, their curves, and all pairs may each cost
@@ -68,7 +68,7 @@ class _Plan:
 
 def _plan(fitted: Fitted, q: int) -> _Plan:
     exact = fitted.neighbours is None
-    knots, exchanges = (KNOTS, EXCHANGES) if exact else (FEW_KNOTS, FEW_EXCHANGES)
+    knots, exchanges = (KNOTS, EXCHANGES) if exact else (KNOTS // 2, EXCHANGES // 2)
     k = len(fitted.ensemble.members)
     unit = k * fitted.train.n if exact else min(k, MEMBERS) * TRUNCATED
     rows = int(np.clip(BUDGET / (unit * q * exchanges), LEAST_ROWS, MOST_ROWS))
@@ -102,6 +102,13 @@ def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
             one, other, both = np.split(surface, 3)
             pairs[i, j] = pairs[j, i] = 0.25 * float(((f - one - other + both) ** 2).mean()) / variance
     return Shares(tuple(fitted.names[j] for j in indices), np.asarray(indices), first, total, pairs)
+
+
+def cached_shares(fitted: Fitted) -> Shares:
+    """The same of the selected columns, worked out once for each choice: a threshold may change without a new fit."""
+    indices = np.flatnonzero(fitted.support)
+    key = ("shares", tuple(indices.tolist()), fitted.neighbours)
+    return fitted.cache.once(key, lambda: shares(fitted, indices))
 
 
 def _notable(rest: np.ndarray, active: list[int]) -> list[tuple[int, int]]:

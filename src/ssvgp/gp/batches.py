@@ -9,6 +9,7 @@ from typing import TypeVar
 from ssvgp.run.workers import Workers
 
 BATCH_BYTES = 2**26  # of one batch
+CACHED = 2**18  # numbers that stay in the cache of a processor: worked on together, they cost a fraction
 SORTED = 2**24
 
 Found = TypeVar("Found")

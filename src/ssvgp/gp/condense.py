@@ -2,7 +2,8 @@
 
 Rows within a cell of a small part of a lengthscale are repeated measurements at one place to the process, as long as
 what f varies by within a cell is little beside the noise. Their mean, with the noise variance divided by their number,
-carries the same information, so that a few neighbours stand for thousands of rows.
+carries the same information, so that a few neighbours stand for thousands of rows. Where rows have noise of their own,
+they count by the learned noise over theirs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.gp.batches import pieces
-from ssvgp.records import Member
+from ssvgp.records import Member, Train
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
@@ -23,26 +24,30 @@ ROWS = 2**16  # rows that are sorted into cells at a time
 
 @dataclass(frozen=True)
 class Condensed:
-    """Means of cells: X (c, p), y (c,), and how many rows each stands for (c,)."""
+    """Means of cells: X (c, p), y (c,), the variance of their noise (c,), and how many rows each stands for (c,)."""
 
     X: np.ndarray
     y: np.ndarray
+    variance: np.ndarray
     counts: np.ndarray
 
 
-def condense(X: np.ndarray, y: np.ndarray, member: Member) -> Condensed | None:
-    """Cell means of rows X (n, p), the active inputs of the member, and targets y (n,); None where none would be good.
+def condense(train: Train, member: Member) -> Condensed | None:
+    """Cell means of rows that have the active inputs (n, p) of the member alone; None where none would be good.
 
     The wider cells are taken where they still hold many rows.
     """
+    X, y, noise = train.X, train.y, member.parameters.noise
     n, p = X.shape
+    counted = None if train.noise is None else noise / train.noise.at(noise).variance
     if not 0 < p <= MOST_INPUTS or not member.kernel.local or not (member.parameters.theta > 0).all():
         return None
     for side, rows in SIDES:
-        if varies_within(member, side) <= WITHIN * member.parameters.noise:
-            found = _cells(X, y, side / member.parameters.theta, n / rows)
+        if varies_within(member, side) <= WITHIN * noise:
+            found = _cells(X, y, counted, side / member.parameters.theta, n / rows)
             if found is not None:
-                return found
+                *means, counts, occupants = found
+                return Condensed(np.stack(means[:-1], axis=1), means[-1], noise * (1.0 / counts), occupants)
     return None
 
 
@@ -54,8 +59,14 @@ def varies_within(member: Member, side: float) -> float:
     return float(at.scale * (covariance[0, 0] - covariance[0, 1]))
 
 
-def _cells(X: np.ndarray, y: np.ndarray, sides: np.ndarray, most: float) -> Condensed | None:
-    """Means over the cells of a grid of these sides (p,); None where more than `most` are occupied."""
+def _cells(
+    X: np.ndarray, y: np.ndarray, counted: np.ndarray | None, sides: np.ndarray, most: float
+) -> list[np.ndarray] | None:
+    """Means over the cells of a grid of these sides (p,): every column of X, then y, each (c,).
+
+    Then how much the rows of each cell count together, once each where `counted` is None, and how many they are. None
+    where more than `most` cells are occupied.
+    """
     low = np.floor(X.min(axis=0) / sides)
     spans = np.floor(X.max(axis=0) / sides) - low + 1.0
     if np.prod(spans) > MOST_CELLS:
@@ -68,7 +79,10 @@ def _cells(X: np.ndarray, y: np.ndarray, sides: np.ndarray, most: float) -> Cond
     occupied = np.flatnonzero(counts)
     if occupied.size > most:
         return None
-    counts = counts[occupied].astype(float)
-    sums = (np.bincount(keys, column, minlength=total)[occupied] for column in (*X.T, y))
-    *means, target = (column / counts for column in sums)
-    return Condensed(np.stack(means, axis=1), target, counts)
+    occupants = counts[occupied].astype(float)
+    if counted is None:
+        sums = (np.bincount(keys, column, minlength=total)[occupied] for column in (*X.T, y))
+        return [*(column / occupants for column in sums), occupants, occupants]
+    whole = np.bincount(keys, counted, minlength=total)[occupied]
+    sums = (np.bincount(keys, counted * column, minlength=total)[occupied] for column in (*X.T, y))
+    return [*(column / whole for column in sums), whole, occupants]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.gp.background import gram, gram_diagonal
 from ssvgp.gp.marginal import covariance
-from ssvgp.records import Member
+from ssvgp.gp.terms import terms_of
+from ssvgp.records import Member, RowNoise
 
 FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
 
@@ -18,28 +18,25 @@ def near(X_new: np.ndarray) -> np.ndarray:
 
 def between(member: Member, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Covariance (a, b) of f between standardised rows left (a, d) and right (b, d), all inputs given."""
-    at = member.parameters
-    rows = left[:, member.active]
-    # a kernel that is shown the same object twice knows that its diagonal has distance zero
-    others = rows if right is left else right[:, member.active]
-    out = at.scale * member.kernel.matrix(rows, others, at.theta)
-    if at.background:
-        out += at.background * gram(at.background_kind, left, right, member.layout)
-    return out + at.mean
+    (scale, sparse), *others = terms_of(member)
+    out = scale * sparse.matrix(left, right)
+    for strength, term in others:
+        out += strength * term.matrix(left, right)
+    return out
 
 
 def prior_variance(member: Member, X_new: np.ndarray) -> np.ndarray:
     """Variance (t,) of f before any data."""
-    at = member.parameters
-    out = at.scale * member.kernel.diagonal(X_new[:, member.active], at.theta) + at.mean
-    if at.background:
-        out = out + at.background * gram_diagonal(at.background_kind, X_new, member.layout)
-    return out
+    return sum((strength * term.diagonal(X_new) for strength, term in terms_of(member)), np.zeros(X_new.shape[0]))
 
 
-def of_target(member: Member, X: np.ndarray) -> np.ndarray:
-    """Kt (n, n), the covariance of y at the rows X (n, d)."""
+def of_target(member: Member, X: np.ndarray, noise: RowNoise | None = None) -> np.ndarray:
+    """Kt (n, n), the covariance of y at the rows X (n, d) with this noise, None for the learned one alone."""
     rows = X[:, member.active]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
-    at = member.parameters
-    return covariance(sparse, at, gram(at.background_kind, X, X, member.layout) if at.background else None)
+    return covariance(sparse, member.parameters, background_of(member, X), rows_noise=noise)
+
+
+def background_of(member: Member, X: np.ndarray) -> np.ndarray | None:
+    """The background matrix (n, n) of the rows X (n, d), with unit strength; None for a member without one."""
+    return None if member.background is None else member.background.matrix(X, X)

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.background import gram
+from ssvgp.gp.batches import CACHED
 from ssvgp.gp.predict import Posterior, joint_truncated, predict_truncated
-from ssvgp.records import Ensemble, Layout, Member, Train
+from ssvgp.gp.terms import Background
+from ssvgp.records import Ensemble, Member, Train
 
-BATCH_NUMBERS = 2**17  # covariances made together: what stays in the cache costs a fraction of what does not
+BATCH_NUMBERS = CACHED // 2  # covariances made together, with as many distances beside them
 
 
 Covariance = Callable[[np.ndarray], np.ndarray]  # of some rows (a, q) with all rows of a fixed table (a, width)
@@ -57,7 +58,7 @@ class Blocks:
 
     def touches(self, member: Member) -> bool:
         """Whether the blocks differ at all to this member."""
-        return bool(member.parameters.background) or bool(np.isin(self.changed, member.active).any())
+        return member.background is not None or bool(np.isin(self.changed, member.active).any())
 
 
 class Averages(NamedTuple):
@@ -75,16 +76,15 @@ def latent_means(given: Posterior, blocks: Blocks) -> np.ndarray:
     for part in _parts(blocks, train.n, member):
         rows = part.rows(member.active)
         cross = member.parameters.scale * member.kernel.matrix(rows, given.rows, member.parameters.theta)
-        if member.parameters.background:
-            kind = member.parameters.background_kind
-            cross += member.parameters.background * gram(kind, part.rows(every), train.X, member.layout)
+        if member.background is not None:
+            cross += member.parameters.background * member.background.matrix(part.rows(every), train.X)
         out.append(cross @ given.alpha + member.parameters.mean * given.alpha.sum())
     return np.concatenate(out).reshape(blocks.count, blocks.r)
 
 
 def _parts(blocks: Blocks, n: int, member: Member) -> Iterator[Blocks]:
     """Successive blocks, as many together as keeps their arrays within bounded memory."""
-    width = n + (blocks.base.shape[1] if member.parameters.background else 0)
+    width = n + (blocks.base.shape[1] if member.background is not None else 0)
     step = max(1, BATCH_NUMBERS // (blocks.r * max(width, 1)))
     return (blocks.part(slice(start, start + step)) for start in range(0, blocks.count, step))
 
@@ -96,10 +96,10 @@ class _Dense(NamedTuple):
     joint: np.ndarray
 
 
-def _dense(kind: str, blocks: Blocks, train: Train, layout: Layout | None) -> _Dense:
+def _dense(term: Background, blocks: Blocks, train: Train) -> _Dense:
     rows = blocks.rows(np.arange(train.d))
-    cross = _mean_over_rows(lambda left: gram(kind, left, train.X, layout), rows, blocks.r, train.n)
-    return _Dense(cross, _mean_over_pairs(lambda left: gram(kind, left, rows, layout), rows, blocks.r))
+    cross = _mean_over_rows(lambda left: term.matrix(left, train.X), rows, blocks.r, train.n)
+    return _Dense(cross, _mean_over_pairs(lambda left: term.matrix(left, rows), rows, blocks.r))
 
 
 def _mean_over_rows(covariance: Covariance, rows: np.ndarray, r: int, width: int) -> np.ndarray:
@@ -126,8 +126,8 @@ def average_covariance(given: Posterior, blocks: Blocks, dense: _Dense | None = 
     cross = _mean_over_rows(lambda left: kernel.matrix(left, given.rows, at.theta), rows, blocks.r, n)
     joint = _mean_over_pairs(lambda left: kernel.matrix(left, rows, at.theta), rows, blocks.r)
     cross, joint = at.scale * cross + at.mean, at.scale * joint + at.mean
-    if at.background:
-        dense = dense or _dense(at.background_kind, blocks, given.train, given.member.layout)
+    if given.member.background is not None:
+        dense = dense or _dense(given.member.background, blocks, given.train)
         cross, joint = cross + at.background * dense.cross, joint + at.background * dense.joint
     half = given.factor.half_solve(cross.T)
     return joint - half.T @ half
@@ -148,11 +148,11 @@ def averages(given: Iterable[Posterior], blocks: Blocks, fewer: Blocks, contrast
             means.append(total * latent_means(one, blocks.part(first)).mean())
             variances.append(total**2 * average_covariance(one, fewer.part(first))[0, 0])
             continue
-        kind = member.parameters.background_kind
-        if member.parameters.background and kind not in dense:
-            dense[kind] = _dense(kind, fewer, one.train, member.layout)
+        name = "" if member.background is None else member.background.name
+        if member.background is not None and name not in dense:
+            dense[name] = _dense(member.background, fewer, one.train)
         means.append(contrasts @ latent_means(one, blocks).mean(axis=1))
-        variances.append(_quadratic(contrasts, average_covariance(one, fewer, dense.get(kind))))
+        variances.append(_quadratic(contrasts, average_covariance(one, fewer, dense.get(name))))
     return Averages(np.stack(means), np.maximum(np.stack(variances), 0.0))
 
 
@@ -188,8 +188,7 @@ def latent_means_truncated(member: Member, train: Train, asked: Sequence[Blocks]
 
 def _compacted(member: Member, train: Train, *blocks: Blocks) -> tuple[Member, np.ndarray, Train]:
     """Member, rows of all blocks and training rows in the inputs that have a part: the active ones, or all."""
-    if member.parameters.background:
+    if member.background is not None:
         return member, np.concatenate([one.rows(np.arange(train.d)) for one in blocks]), train
-    active = np.ascontiguousarray(train.X[:, member.active])
     rows = np.concatenate([one.rows(member.active) for one in blocks])
-    return replace(member, active=np.arange(member.active.size)), rows, Train(active, train.y)
+    return replace(member, active=np.arange(member.active.size)), rows, train.columns(member.active)

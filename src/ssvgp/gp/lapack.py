@@ -48,7 +48,6 @@ if ADDRESSES is not None:
     _TRTRI = _bound(ADDRESSES["dtrtri"], 6)
     _LAUUM = _bound(ADDRESSES["dlauum"], 5)
 LOWER, UPPER, PLAIN = b"L", b"U", b"N"
-ZERO = ctypes.c_double(0.0)
 
 
 def _by_wrapper(matrix: np.ndarray) -> bool:
@@ -69,7 +68,7 @@ def cholesky(work: np.ndarray) -> int:
     n, info = ctypes.byref(ctypes.c_int(size)), ctypes.c_int(0)
     _POTRF(LOWER, n, work.ctypes.data, n, ctypes.byref(info))
     if info.value == 0 and size > 1:
-        rest, zero = ctypes.byref(ctypes.c_int(size - 1)), ctypes.byref(ZERO)
+        rest, zero = ctypes.byref(ctypes.c_int(size - 1)), ctypes.byref(ctypes.c_double(0.0))
         _LASET(UPPER, rest, rest, zero, zero, work.ctypes.data + 8 * size, n)
     return info.value
 

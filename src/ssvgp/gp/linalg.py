@@ -13,8 +13,7 @@ import numpy as np
 
 from ssvgp.gp import lapack
 
-FIRST_JITTER = 1e-10
-LAST_JITTER = 1e-2
+JITTERS = (1e-10, 1e-2)  # of the mean diagonal: what is tried first, and last
 NOT_FINITE = "the covariance matrix holds NaN or infinite values; check the scale of the inputs and the kernel"
 
 
@@ -83,8 +82,8 @@ def _repaired(covariance: np.ndarray) -> Factor:
     if not np.isfinite(covariance).all():
         raise NotPositiveDefiniteError(NOT_FINITE)
     size = float(np.mean(np.diagonal(covariance)))
-    jitter = FIRST_JITTER
-    while jitter <= LAST_JITTER:
+    jitter = JITTERS[0]
+    while jitter <= JITTERS[1]:
         repaired = np.array(covariance, dtype=float, order="F", copy=True)
         repaired.flat[:: covariance.shape[0] + 1] += jitter * size
         if lapack.cholesky(repaired) == 0:
@@ -92,7 +91,7 @@ def _repaired(covariance: np.ndarray) -> Factor:
         jitter *= 10.0
     raise NotPositiveDefiniteError(
         f"a covariance matrix of {covariance.shape[0]} rows is not positive definite even with"
-        f" {LAST_JITTER:g} of its mean diagonal added; the kernel is probably not a valid covariance function"
+        f" {JITTERS[1]:g} of its mean diagonal added; the kernel is probably not a valid covariance function"
     )
 
 
@@ -164,6 +163,21 @@ def principal_axes(X: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]
     kept = values > least**2 * values[-1]
     values, vectors = values[kept], vectors[:, kept]
     return values, X.T @ (vectors / np.sqrt(values)) if wide else vectors
+
+
+def leading_directions(matrix: np.ndarray, count: int) -> np.ndarray:
+    """About the leading eigenvectors (k, n) of a symmetric matrix (n, n) beside the constant, of mean square one.
+
+    A few rounds of subspace iteration: good directions are enough. Cost n^2 k.
+    """
+    n = matrix.shape[0]
+    count = min(count, n - 1)
+    basis = np.cos(np.pi * np.outer(np.arange(n) + 0.5, np.arange(1, 2 * count + 1)) / n)
+    for _ in range(4):
+        moved = matrix @ (basis - basis.mean(0))
+        basis = np.linalg.qr(moved - moved.mean(0))[0]
+    _, vectors = np.linalg.eigh(basis.T @ matrix @ basis)
+    return np.sqrt(n) * (basis @ vectors[:, ::-1][:, :count]).T
 
 
 def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.background import metric
 from ssvgp.gp.batches import Work, pieces
 from ssvgp.gp.condense import condense
 from ssvgp.gp.covariances import between, near, of_target, prior_variance
 from ssvgp.gp.linalg import factor
 from ssvgp.gp.neighbours import Search, close_together, search_over
+from ssvgp.gp.terms import metric
 from ssvgp.records import Member, Train
 
 CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
 GROUP = 256  # new rows that are tried together first
-SHARED, OWN = 2, 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row
+SHARED = 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row
 
 
 class Moments(NamedTuple):
@@ -45,15 +45,16 @@ def joined(parts: Sequence[Moments]) -> Moments:
 class Local:
     """A member prepared for prediction from its m nearest training rows.
 
-    `member` counts its inputs among the `columns` of a table, `train` has these columns alone; `counts` (n,) says how
-    many rows each row of `train` stands for, and is None where each stands for itself. `search` is None where no
-    input matters: all new rows are then given the same m rows, spread over the table.
+    `member` counts its inputs among the `columns` of a table, `train` has these columns alone; `variance` (n,) is that
+    of the noise of its rows, None where all have the learned one; `condensed` says that rows stand for several.
+    `search` is None where no input matters: all new rows are then given the same m rows, spread over the table.
     """
 
     member: Member
     train: Train
     columns: Any
-    counts: np.ndarray | None
+    variance: np.ndarray | None
+    condensed: bool
     search: Search | None
     m: int
 
@@ -69,17 +70,19 @@ class Local:
 def local_of(member: Member, train: Train, m: int, queries: int | None = None, condensing: bool = True) -> Local:
     """The training side of a member, ready to predict `queries` rows, or any number where that is None."""
     columns: Any = slice(None)
-    if not member.parameters.background:  # the other inputs have no part: all later gathers are small
+    if member.background is None:  # the other inputs have no part: all later gathers are small
         columns = member.active
         member = replace(member, active=np.arange(columns.size))
-        train = Train(np.ascontiguousarray(train.X[:, columns]), train.y)
-    train, counts = _condensed(member, train) if condensing else (train, None)
-    if counts is not None:  # a few cells stand for many rows
-        m = int(np.clip(m * CELL_FACTOR / counts.mean(), min(m, FEWEST_CELLS), m))
+        train = train.columns(columns)
+    found = condense(train, member) if condensing and member.background is None else None
+    variance = None if train.noise is None else train.noise.at(member.parameters.noise).variance
+    if found is not None:  # a few cells stand for many rows
+        train, variance = Train(found.X, found.y), found.variance
+        m = int(np.clip(m * CELL_FACTOR / found.counts.mean(), min(m, FEWEST_CELLS), m))
     m = min(m, train.n)
     scaled = in_metric(member, train.X)
     search = search_over(scaled, queries) if scaled.shape[1] else None
-    return Local(member, train, columns, counts, search, m)
+    return Local(member, train, columns, variance, found is not None, search, m)
 
 
 def predict_local(given: Local, X_new: Any, work: Work | None = None) -> Moments:
@@ -103,17 +106,9 @@ def predict_local(given: Local, X_new: Any, work: Work | None = None) -> Moments
 
 def in_metric(member: Member, X: np.ndarray) -> np.ndarray:
     """The columns (n, p) in which rows are near each other: active inputs times theta, or all with a background."""
-    at = member.parameters
-    if at.background:
-        kind, d = at.background_kind, X.shape[1]
-        return X[:] * metric(member.active, at.theta, at.scale, at.background, kind, d, member.layout)
-    return X[:, member.active] * at.theta if member.active.size else np.empty((X.shape[0], 0))
-
-
-def _condensed(member: Member, train: Train) -> tuple[Train, np.ndarray | None]:
-    """The training rows averaged where they lie too dense to be told apart, and how many each one stands for."""
-    found = None if member.parameters.background else condense(train.X, train.y, member)
-    return (train, None) if found is None else (Train(found.X, found.y), found.counts)
+    if member.background is not None:
+        return X[:] * metric(member, X.shape[1])
+    return X[:, member.active] * member.parameters.theta if member.active.size else np.empty((X.shape[0], 0))
 
 
 def _batch(given: Local, rows: np.ndarray, at: slice) -> Moments:
@@ -126,8 +121,8 @@ def _batch(given: Local, rows: np.ndarray, at: slice) -> Moments:
     mean, explained = np.empty(rows.shape[0]), np.empty(rows.shape[0])
     for group, some in _groups(index):
         kt = of_target(given.member, given.train.X[some])
-        if given.counts is not None:
-            kt.flat[:: some.size + 1] += given.member.parameters.noise * (1.0 / given.counts[some] - 1.0)
+        if given.variance is not None:
+            kt.flat[:: some.size + 1] += given.variance[some] - given.member.parameters.noise
         chol = factor(kt)
         half = chol.half_solve(between(given.member, rows[group], given.train.X[some]).T)
         mean[group] = half.T @ chol.half_solve(given.train.y[some])
@@ -140,7 +135,7 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
     Rows close to each other have most neighbours in common. A group of g rows shares u rows, at most SHARED m of them
     and so few that u^3 is less than g m^3, the cost of one system for each. Each row of a group has at least the
-    nearest m / OWN of its own m among them, and so many more as there is room for; where these do not fit, because
+    nearest m / SHARED of its own m among them, and so many more as there is room for; where these do not fit, because
     training rows are dense or new rows far apart, the group is halved, down to single rows with exactly their own m.
     """
     m = index.shape[1]
@@ -151,7 +146,7 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         if size < SHARED**3:
             some = _widest(index[group], m, int(m * size ** (1.0 / 3.0)))
         else:
-            some = _widest(index[group], int(np.ceil(m / OWN)), SHARED * m)
+            some = _widest(index[group], int(np.ceil(m / SHARED)), SHARED * m)
         if some is not None:
             yield group, some
         else:
@@ -160,7 +155,7 @@ def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 
 def _widest(index: np.ndarray, low: int, limit: int) -> np.ndarray | None:
-    """The distinct rows (u,) among the nearest q of each, u at most `limit`; None where q would be below m / OWN."""
+    """The distinct rows (u,) among the nearest q of each, u at most `limit`; None where q would be below m / SHARED."""
     high = index.shape[1]
     found = _union(index[:, :low])
     if found.size > limit:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
+from ssvgp.gp.batches import BATCH_BYTES
 from ssvgp.gp.linalg import symmetric_square_root
+from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.gp.predict import JointMoments, joint_truncated
 from ssvgp.records import Ensemble, Prediction, Train
-
-LOG_2PI = float(np.log(2.0 * np.pi))
-BATCH_BYTES = 2**26
-STEPS = 200  # every third is a bisection, so these are enough for any bracket of doubles
 
 
 def _spreads(prediction: Prediction, noise: bool) -> np.ndarray:
@@ -67,7 +65,7 @@ def _invert(means: np.ndarray, spreads: np.ndarray, weights: np.ndarray, levels:
     low, high = own.min(axis=0), own.max(axis=0)
     x = np.clip(np.tensordot(weights, own, axes=1), low, high)
     done = np.zeros(x.shape, dtype=bool)
-    for step in range(STEPS):
+    for step in range(200):  # every third is a bisection, so these are enough for any bracket of doubles
         excess, density = _excess(x, means, spreads, weights, levels)
         low, high = np.where(excess <= 0, x, low), np.where(excess >= 0, x, high)
         with np.errstate(over="ignore"):

@@ -13,15 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ssvgp.gp.batches import CACHED
+
 QUERIES, COLUMNS = 256, 4096  # rows of a block of products: one such block lies in the cache
 MOST_CANDIDATES, LEAST_CAP = 16, 4096  # candidates, times m, beyond which a query is searched by differences
-NUMBERS = 2**18  # in a block of differences
-UNIT32 = 2.0**-24  # relative rounding error of single precision
-TINY32 = 2.0**-140  # more than the absolute errors of underflow in single precision add up to
+SINGLE = np.finfo(np.float32)
+UNIT32 = 0.5 * float(SINGLE.eps)  # relative rounding error of single precision
+TINY32 = 2.0**9 * float(SINGLE.smallest_subnormal)  # more than what errors of underflow add up to
 FARTHEST32 = 1e15  # size of a query, in units of the reference, beyond which single precision is no use
 TREE_DIRECTIONS, TREE_INPUTS = 6.5, 20  # up to which a KD-tree wins over products
 TREE_QUERIES = 200  # from which it is worth building
-SAMPLE_ROWS = 4096  # rows from which the effective dimension is taken
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,8 @@ def products_over(reference: np.ndarray) -> Products:
     """Rows of reference (n, p) in single precision, centred, in a power of two as unit that keeps them near one."""
     n, p = reference.shape
     centre = reference.mean(axis=0)
-    order = np.random.default_rng(0).permutation(n)  # a table may be sorted
+    # a table may be sorted: steps of the golden ratio around a circle put rows that follow each other far apart
+    order = np.argsort(np.arange(n) * (np.sqrt(5.0) - 1.0) / 2.0 % 1.0)
     rows, norms = np.empty((n, p + 1), dtype=np.float32), np.empty(n)
     widest = max(float(np.abs(reference[at] - centre).max()) for at in _pieces(n, p))
     unit = float(2.0 ** -np.ceil(np.log2(widest))) if widest > 0 else 1.0
@@ -230,7 +232,7 @@ def products_over(reference: np.ndarray) -> Products:
 
 
 def _pieces(n: int, p: int) -> list[slice]:
-    step = max(1, NUMBERS // max(p, 1))
+    step = max(1, CACHED // max(p, 1))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -238,8 +240,9 @@ def effective_dimension(rows: np.ndarray) -> float:
     """How many directions the rows (n, p) vary in: (sum of the variances of all directions)^2 / sum of their squares.
 
     Between 1 and p: p columns of one range that are not correlated count p, and columns of small range next to nothing.
+    About as many rows as a block of products has are a sample that is large enough.
     """
-    some = rows[:: max(1, rows.shape[0] // SAMPLE_ROWS)]
+    some = rows[:: max(1, rows.shape[0] // COLUMNS)]
     some = some - some.mean(axis=0)
     widest = float(np.abs(some).max(initial=0.0))
     if widest == 0.0:

@@ -47,7 +47,7 @@ class Posterior:
 
 def posterior(member: Member, train: Train) -> Posterior:
     """Factor the training side of a member once, for predictions at any number of rows. Cost n^3 / 3."""
-    chol = factor(of_target(member, train.X))
+    chol = factor(of_target(member, train.X, train.noise))
     return Posterior(member, train, train.X[:, member.active], chol, chol.solve(train.y))
 
 
@@ -102,8 +102,7 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
     moments = _predict_one(ready, X_new, Work())
     each = min(m, max(1, JOINT_ROWS // max(X_new.shape[0], 1)))
     common = np.unique(_common(ready, member, train, near(X_new), each))
-    small = Train(train.X[common], train.y[common])
-    joint = joint_posterior(posterior(member, small), X_new).covariance
+    joint = joint_posterior(posterior(member, train.rows(common)), X_new).covariance
     spread = np.sqrt(np.diagonal(joint))
     ratio = np.divide(np.sqrt(moments.variance), spread, out=np.zeros_like(spread), where=spread > 0)
     joint = joint * np.outer(ratio, ratio)
@@ -113,7 +112,7 @@ def joint_truncated(member: Member, train: Train, X_new: np.ndarray, m: int) -> 
 
 def _common(ready: Prepared, member: Member, train: Train, X_new: np.ndarray, each: int) -> np.ndarray:
     """Indices of the nearest training rows of every new row, in the table itself: none are averaged."""
-    if isinstance(ready, Local) and ready.counts is None:  # its search is over the table
+    if isinstance(ready, Local) and not ready.condensed:  # its search is over the table
         whole = replace(ready, m=min(each, ready.m))
     else:
         whole = local_of(member, train, each, X_new.shape[0], condensing=False)
@@ -138,7 +137,7 @@ def prepared(member: Member, train: Train, neighbours: int | None, queries: int 
 def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
     """About what `prepared` returns takes in memory, at most."""
     exact = neighbours is None or neighbours >= train.n
-    width = train.d if member.parameters.background else member.active.size
+    width = train.d if member.background is not None else member.active.size
     return 8 * train.n * (train.n if exact else 3 * width + 4)
 
 

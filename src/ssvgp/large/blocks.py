@@ -8,16 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, log_model_prior, mode
-from ssvgp.gp.background import gram, metric
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.neighbours import block
-from ssvgp.records import Train
+from ssvgp.gp.terms import Background, metric
+from ssvgp.records import Member, Train
+from ssvgp.run.workers import SERIAL, Executor
 
 
-def block_of(train: Train, rows: np.ndarray, kinds: Sequence[str] = ()) -> Block:
-    """The given rows (m,) as a block, with background matrices of these kinds."""
-    X = train.X[rows]
-    return Block(X, train.y[rows], {kind: gram(kind, X, X, train.layout) for kind in kinds})
+def block_of(train: Train, rows: np.ndarray, backgrounds: Sequence[Background | None] = ()) -> Block:
+    """The given rows (m,) as a block, with the matrices of these backgrounds."""
+    some = train.rows(rows)
+    return Block.of(some.X, some.y, [term for term in backgrounds if term is not None], some.noise)
 
 
 def fitting(train: Train, count: int, rows: int) -> tuple[int, int]:
@@ -44,9 +45,10 @@ def local_rows(
     of which no part falls with distance, all rows are random.
     """
     count, rows = fitting(train, count, rows)
-    active, at = np.array(best.candidate.active, dtype=np.intp), mode(problem, best)
-    if at.background:
-        weights = metric(active, at.theta, at.scale, at.background, at.background_kind, train.d, train.layout)
+    active, at = np.array(best.candidate.columns, dtype=np.intp), mode(problem, best)
+    background = problem.background(best.candidate.background)
+    if background is not None:
+        weights = metric(Member(active, at, problem.kernel, np.ones(active.size), background), train.d)
         scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
     elif active.size and partly_local(problem.kernel):
         scaled = train.X[:, active] * at.theta
@@ -60,17 +62,18 @@ def local_rows(
     return chosen
 
 
-def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]) -> Fit:
+def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray], workers: Executor = SERIAL) -> Fit:
     """The same set with its parameters fitted, and its evidence computed, on fewer but larger blocks.
 
     Many rows at once see short lengthscales, and tell kernels apart, where small blocks cannot.
     """
-    active, kind = list(found.candidate.active), found.candidate.background
-    whole = [block_of(train, r, (kind,) if kind else ()) for r in rows]
+    active, background = found.candidate.columns, problem.background(found.candidate.background)
+    whole = [block_of(train, r, [background]) for r in rows]
     blocks = tuple(replace(b, X=np.ascontiguousarray(b.X[:, active])) for b in whole)
-    narrow = replace(problem, blocks=blocks)
-    alone = replace(found.candidate, active=tuple(range(len(active))))
-    better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2)
+    inputs = None if problem.inputs is None else problem.inputs.narrowed(found.candidate.active)
+    narrow = replace(problem, blocks=blocks, inputs=inputs)
+    alone = narrow.candidate(range(found.candidate.size), found.candidate.background)
+    better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2, workers=workers)
     # the prior of the set belongs to all d inputs, not to the narrow table
     evidence = better.log_evidence - log_model_prior(alone, narrow) + log_model_prior(found.candidate, problem)
     return replace(better, candidate=found.candidate, log_evidence=evidence)

@@ -13,15 +13,16 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.evidence import loo
-from ssvgp.evidence.block_race import race
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import mode
+from ssvgp.evidence.race import race_on_blocks
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.large.blocks import block_of, local_rows, polished
 from ssvgp.records import Member, Train
-from ssvgp.settings import AutoSettings
+from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings import Regime
 
 MOST_POLISHED = 4
 POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
@@ -29,14 +30,14 @@ NEEDED = 6.0  # times the reach by which a background must be better on a large 
 LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
 
 
-def without_idle_background(entries: list[Entry], settings: AutoSettings) -> list[Entry]:
+def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
     """The entries without background alone, where the best of them is about as good as the best of all.
 
     A background that does little gains or loses little evidence, but on a large table its members look at all columns
     of all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
     """
     plain = [e for e in entries if not e.fit.candidate.background]
-    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * settings.search.reach
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * regime.search.reach
     return plain if near else entries
 
 
@@ -44,31 +45,34 @@ def polish(
     pairs: Sequence[tuple[Entry, Cloud]],
     weights: np.ndarray,
     train: Train,
-    settings: AutoSettings,
+    regime: Regime,
     rng: np.random.Generator,
+    workers: Executor = SERIAL,
 ) -> tuple[list[tuple[Entry, Cloud]], np.ndarray]:
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
     undecided.
     """
+    settings = regime.settings
     heavy = [p for p, w in zip(pairs, weights, strict=True) if w > POLISHED or p[0].refined is not None][:MOST_POLISHED]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
-    rows = local_rows(train, first.problem, first.fit, settings.most_polish_blocks, settings.polish_rows, rng)
+    rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)
     at = [mode(e.problem, e.fit) for e in leaders]
 
     def score(member: int, block: np.ndarray) -> float:
         entry = leaders[member]
         kind = entry.fit.candidate.background
-        here = block_of(train, block, (kind,) if kind else ())
-        columns = here.X[:, list(entry.fit.candidate.active)]
-        return log_likelihood(entry.problem.kernel, columns, here.y, at[member], here.grams.get(kind))
+        here = block_of(train, block, [entry.problem.background(kind)])
+        columns = here.X[:, entry.fit.candidate.columns]
+        gram = here.grams.get(kind)
+        return log_likelihood(entry.problem.kernel, columns, here.y, at[member], gram, 0.0, here.noise)
 
-    standing = race(score, len(leaders), rows, settings.polish_blocks, settings.search.reach, first.problem.workers)
+    standing = race_on_blocks(score, len(leaders), rows, settings.polish_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
     used = rows[: max(settings.polish_blocks, standing.blocks)]
-    fits = first.problem.workers.map(polished, [(train, e.problem, e.fit, used) for e, _ in left])
+    fits = workers.map(polished, [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
@@ -76,40 +80,57 @@ def polish(
 
 
 def finished_members(
-    entries: Sequence[Entry], weights: np.ndarray, train: Train, settings: AutoSettings, rng: np.random.Generator
+    entries: Sequence[Entry],
+    weights: np.ndarray,
+    train: Train,
+    regime: Regime,
+    rng: np.random.Generator,
+    workers: Executor = SERIAL,
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """One member for each set that counts, with its weight: with many rows the parameters of a set are certain."""
     heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > LIGHTEST]
-    members = tuple(_finished(entry, train, settings, rng) for entry, _ in heavy)
+    members = tuple(_finished(entry, train, regime, rng, workers) for entry, _ in heavy)
     share = np.array([w for _, w in heavy])
     return members, share / share.sum()
 
 
-def _finished(entry: Entry, train: Train, settings: AutoSettings, rng: np.random.Generator) -> Member:
+def _finished(entry: Entry, train: Train, regime: Regime, rng: np.random.Generator, workers: Executor) -> Member:
     """The member of a large table, with the parameters that predict best from nearest neighbours.
 
     Candidates are the parameters of the polished fit, and of one on blocks of nearest neighbours alone: where f is not
     equally rough everywhere, or rows are given their neighbours only, these do better. Judge is the leave-one-out
-    density of a sample of rows. The variances are then scaled to what those rows show (one factor for all of them).
+    density of rows that are predicted as new ones will be. The variances are then scaled to what those rows show (one
+    factor for all of them).
     """
-    fits, work = [entry.fit], entry.problem.workers
+    fits, settings = [entry.fit], regime.settings
     if partly_local(entry.problem.kernel) or entry.fit.candidate.background:
-        where = (settings.near_blocks, settings.block_rows, rng, 1.0)
+        where = (settings.blocks, settings.block_rows, rng, 1.0)
         near = local_rows(train, entry.problem, entry.fit, *where)
-        fits.append(polished(train, entry.problem, entry.fit, near))
-    members = [member_at(entry, f.summit.z, train) for f in fits]
-    rows = loo.sample_rows(train.n, settings.judged_rows, rng)
-    m = min(settings.predict_neighbours, train.n - 1)
-    scores = work.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
+        fits.append(polished(train, entry.problem, entry.fit, near, workers))
+    members = [member_at(entry, f.summit.z) for f in fits]
+    scores = _judged(members, train, regime, rng, workers)
     best = int(np.argmax([score.total for score in scores]))
     return _calibrated(members[best], scores[best], train)
+
+
+def _judged(
+    members: Sequence[Member], train: Train, regime: Regime, rng: np.random.Generator, workers: Executor
+) -> list[loo.LeaveOneOut]:
+    """Leave-one-out as predictions will be made: from all rows, or for a sample of rows from their neighbours."""
+    rows, m = loo.sample_rows(train.n, regime.settings.judged_rows, rng), regime.predict_neighbours
+    if m is None:
+        return workers.map(loo.exact, [(train, member) for member in members])
+    return workers.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
 
 
 def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
     """The member with all variances times the mean squared error in units of its variance, unless that is about one.
 
-    Scale, background, constant and noise together: the means stay what they are.
+    Scale, background, constant and noise together: the means stay what they are. Noise that is known is not scaled, and
+    where there is any nothing is.
     """
+    if train.noise is not None and (train.noise.copy_variance(0.0) > 0.0).any():
+        return member
     square = (train.y[score.rows] - score.mean) ** 2 / score.variance
     factor = float(square.mean())
     if abs(factor - 1.0) < 2.0 * float(square.std()) / np.sqrt(square.size):

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from ssvgp.gp.background import evened_axes, repetition
+from ssvgp.gp.axes import evened_axes, repetition
+from ssvgp.gp.terms import Background
 from ssvgp.large.blocks import block_of
-from ssvgp.records import Layout, Train
-from ssvgp.settings import AutoSettings
+from ssvgp.model.terms import Columns, backgrounds_for
+from ssvgp.records import Train
+from ssvgp.settings import Regime
 
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
 CHANCE = 1.5  # and so are those whose log sds spread by less than this many times what chance does to normal columns
 
 
-def kinds_for(train: Train, settings: AutoSettings) -> tuple[str, ...]:
-    """The backgrounds worth a look: none where inputs are few for the rows that are seen together."""
-    if _few_inputs(train, settings):
-        return ()
-    kinds, units, without = settings.backgrounds, _units(train), set[str]()
-    if train.n > settings.exact_rows:
-        kinds += settings.block_backgrounds
-        without.add("steep")  # many rows show the strengths of columns themselves
+def worth_a_look(train: Train, regime: Regime, units: np.ndarray | None, repeated: float) -> tuple[Background, ...]:
+    """The backgrounds worth a look, bound to the table: those of the regime that the columns tell apart.
+
+    `units` (d,) are the standard deviations of the columns before they were standardised, where they are known.
+    """
+    without = set[str]()
     if units is None or _in_one_unit(units, train.n):
         without |= {"unscaled", "steep"}  # the same as linear
-    if train.layout is None or train.layout.axes is None:
-        without.add("evened")
-    return tuple(kind for kind in kinds if kind not in without)
-
-
-def _few_inputs(train: Train, settings: AutoSettings) -> bool:
-    """Whether sets can carry everything, against the rows that are seen together."""
-    together = settings.block_rows if train.n > settings.exact_rows else train.n
-    return train.d <= settings.background_from * together
+    names = [kind for kind in regime.backgrounds if kind not in without]
+    return backgrounds_for(names, Columns(train.d, units, _axes(train, regime, repeated)))
 
 
 def _in_one_unit(units: np.ndarray, n: int) -> bool:
@@ -42,21 +33,16 @@ def _in_one_unit(units: np.ndarray, n: int) -> bool:
     return by_chance or bool(np.ptp(units) < ALIKE * units.max())
 
 
-def _units(train: Train) -> np.ndarray | None:
-    """Standard deviations (d,) of the columns before they were standardised, where they are known."""
-    return train.layout.units if train.layout is not None else None
-
-
-def repeated_in(train: Train, settings: AutoSettings) -> float:
+def repeated_in(train: Train, regime: Regime, rng: np.random.Generator) -> float:
     """How many times over the columns say the same, as a few rows show it; asked for the sake of backgrounds alone."""
-    if _few_inputs(train, settings) or not settings.backgrounds + settings.block_backgrounds:
+    if not regime.backgrounds:
         return 1.0
-    rows = np.random.default_rng(0).choice(train.n, min(train.n, settings.block_rows), replace=False)
+    rows = rng.choice(train.n, min(train.n, regime.settings.block_rows), replace=False)
     return repetition(block_of(train, np.sort(rows)).X)
 
 
-def with_axes(train: Train, settings: AutoSettings, repeated: float) -> Train:
-    """The table with the axes of an evened background, where its columns repeat each other often enough for one."""
-    if repeated < settings.evened_from or train.n > settings.exact_rows:
-        return train
-    return replace(train, layout=Layout(_units(train), evened_axes(train.X)))
+def _axes(train: Train, regime: Regime, repeated: float) -> np.ndarray | None:
+    """The axes of an evened background, where columns repeat each other often enough for one."""
+    if repeated < regime.settings.evened_from or not regime.exact:
+        return None
+    return evened_axes(train.X)

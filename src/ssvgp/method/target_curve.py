@@ -11,17 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ssvgp.data.curves import Curve, Straight, YeoJohnson
-from ssvgp.data.inputs import Inputs, scale_of
+from ssvgp.data.inputs import scale_of
 from ssvgp.data.target import target_of
 from ssvgp.evidence.laplace import Block, Problem
 from ssvgp.gp.kernels.families import Kernel
-from ssvgp.search.book import Ledger
-from ssvgp.search.moves import empty_fit, grow
-from ssvgp.settings import AutoSettings, Prior
+from ssvgp.model.likelihoods import GaussianNoise
+from ssvgp.search.book import Book
+from ssvgp.search.growth import grow
+from ssvgp.search.moves import empty_fit
+from ssvgp.settings import Prior, Regime
 
 SKEWED = 1.0  # skewness from which a curve is looked for
 COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
@@ -33,31 +36,43 @@ START = 0.05  # of the standard deviation of y is added before the root or the l
 
 
 def curve_by_evidence(
-    X: np.ndarray, y: np.ndarray, inputs: Inputs, kernel: Kernel, prior: Prior, settings: AutoSettings
+    X: Any,
+    y: np.ndarray,
+    kernel: Kernel,
+    prior: Prior,
+    regime: Regime,
+    rng: np.random.Generator,
+    weights: np.ndarray | None = None,
 ) -> Curve:
-    """The curve for targets y (n,) of rows X (n, d): none, a root or a logarithm. Cost of four short searches."""
-    curves = candidates(y)
-    if y.size <= settings.exact_rows or len(curves) == 1:
+    """The curve for targets y (n,) of standardised rows X (n, d): none, a root or a logarithm.
+
+    Cost of four short searches.
+    """
+    curves = candidates(y, weights)
+    if regime.exact or len(curves) == 1:
         return curves[0]
-    rows = np.sort(np.random.default_rng(0).choice(y.size, min(ROWS, y.size), replace=False))
-    table = inputs.standardise(X[rows])
-    search = replace(settings.search, pair_width=0, largest=LARGEST)
+    (sampling,) = rng.spawn(1)
+    rows = np.sort(sampling.choice(y.size, min(ROWS, y.size), replace=False))
+    table = X[rows]
+    search = replace(regime.settings.search, groups=0, largest=LARGEST)
     prior, worth = prior.for_data(*table.shape), []
+    share = 1.0 if weights is None else weights[rows]
+    noise = None if weights is None else GaussianNoise(weights[rows], np.zeros(rows.size))
     for curve in curves:
-        target = target_of(y, curve)
-        ledger = Ledger(Problem((Block(table, target.standardise(y[rows])),), kernel, prior))
-        found = grow(ledger, empty_fit(ledger), search)
-        worth.append(found.log_evidence + float(target.log_slope(y[rows]).sum()))
+        target = target_of(y, curve, weights)
+        book = Book(Problem((Block(table, target.standardise(y[rows]), noise=noise),), kernel, prior))
+        found = grow(book, empty_fit(book), search)
+        worth.append(found.log_evidence + float((share * target.log_slope(y[rows])).sum()))
     best = int(np.argmax(worth))
     return curves[best] if worth[best] > worth[0] + NEEDED else curves[0]
 
 
-def candidates(y: np.ndarray) -> Sequence[Curve]:
+def candidates(y: np.ndarray, weights: np.ndarray | None = None) -> Sequence[Curve]:
     """No curve, and for a skewed target without negative values roots and logarithm of y + u with a small u.
 
     Where many rows have the same value, such as none at all, a curve would win by the density it heaps up there.
     """
-    scale = scale_of(y)
+    scale = scale_of(y, weights)
     if scale.constant or y.min() < 0.0 or np.mean(((y - scale.centre) / scale.spread) ** 3) <= SKEWED:
         return (Straight(),)
     if np.unique(y, return_counts=True)[1].max() > COMMON * y.size:

@@ -6,6 +6,7 @@ The evidence climbs z = (log theta, log scale, log noise, log background), the p
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,9 +57,9 @@ class Coordinates:
             raise ValueError(f"unknowns are {self.stretches} and {self.slots}, not {len(stretches)} and {tuple(slots)}")
         return np.concatenate([*stretches, [slots[name] for name in self.slots]])
 
-    def labels(self, inputs: tuple[int, ...]) -> list[int | str]:
-        """A label for each place of one stretch and slots: the input's number, or the slot's name."""
-        return [*inputs, *self.slots]
+    def labels(self, thetas: tuple[Hashable, ...]) -> list[Hashable]:
+        """A label for each place of one stretch and slots: that of the inverse lengthscale, or the slot's name."""
+        return [*thetas, *self.slots]
 
     def surviving(self, keep: np.ndarray) -> np.ndarray:
         """Which unknowns (q,) are left of the inputs (size,) that stay."""

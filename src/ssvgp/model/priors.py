@@ -7,6 +7,7 @@ noise and background are normal (`settings.Prior`).
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +16,7 @@ from scipy.special import betaln
 
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.model.coordinates import Coordinates
+from ssvgp.model.inputs import Inputs
 from ssvgp.records import Parameters
 from ssvgp.settings import Prior
 
@@ -24,19 +26,43 @@ HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set of inputs (sorted), with a background of some kind or without ("")."""
+    """A set of inputs (sorted), with a background of some kind or without ("").
+
+    `inputs` says which columns they have, None where every input is a column.
+    """
 
     active: tuple[int, ...]
     background: str = ""
+    inputs: Inputs | None = None
 
     @property
     def size(self) -> int:
         return len(self.active)
 
     @property
+    def columns(self) -> list[int]:
+        """The columns (c,) that a kernel sees of the set."""
+        return list(self.active) if self.inputs is None else self.inputs.columns(self.active)
+
+    @property
+    def labels(self) -> tuple[Hashable, ...]:
+        """A name for each of its inverse lengthscales (p,)."""
+        return self.active if self.inputs is None else self.inputs.labels(self.active)
+
+    @property
     def coordinates(self) -> Coordinates:
         """z of the candidate: log theta of its inputs, log scale if it has any, log noise, log background if any."""
-        return _coordinates(self.size, bool(self.background))
+        return _coordinates(self.size if self.inputs is None else len(self.labels), bool(self.background))
+
+    def spread(self, theta: np.ndarray) -> np.ndarray:
+        """Inverse lengthscales (p,) of the set as those of its columns (c,)."""
+        return theta if self.inputs is None else theta[self.inputs.places(self.active)]
+
+    def gathered(self, slopes: np.ndarray) -> np.ndarray:
+        """Slopes (c,) in the inverse lengthscales of columns as those in the set's own (p,): tied ones add up."""
+        if self.inputs is None:
+            return slopes
+        return np.bincount(self.inputs.places(self.active), weights=slopes, minlength=self.coordinates.size)
 
 
 @lru_cache(maxsize=1024)
@@ -52,7 +78,7 @@ def log_set_prior(size: int, d: int, prior: Prior) -> float:
 
 
 def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
-    """z (q,) of a candidate, see `Candidate.coordinates`, as parameters."""
+    """z (q,) of a candidate, see `Candidate.coordinates`, as parameters; theta is that of columns."""
     return unpack_all(z[None], candidate, prior)[0]
 
 
@@ -65,15 +91,21 @@ def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Param
     """The exponentials (q,) of z by name."""
     where = candidate.coordinates
     scale = float(values[where.slot("scale")]) if "scale" in where else 0.0
-    theta, noise = values[where.theta], float(values[where.slot("noise")])
+    theta = candidate.spread(values[where.theta])
+    noise = float(values[where.slot("noise")]) + (prior.rounding or 0.0)
     if "background" not in where:
         return Parameters(theta, scale, noise, mean=prior.mean)
-    return Parameters(theta, scale, noise, float(values[where.slot("background")]), prior.mean, candidate.background)
+    return Parameters(theta, scale, noise, float(values[where.slot("background")]), prior.mean)
+
+
+def learned_share(noise: float, prior: Prior) -> float:
+    """The part of the noise that is learned: d log noise / d z, where rounding has the rest."""
+    return 1.0 - (prior.rounding or 0.0) / noise
 
 
 def log_slab(theta: np.ndarray, prior: Prior) -> tuple[float, np.ndarray, np.ndarray]:
     """log of the slab averaged over its scales, its gradient in theta (p,), and the posterior of the scales."""
-    log_scales, precisions = _slab_constants(prior.slab_scales)
+    log_scales, precisions = _slab_constants(prior.slabs)
     each = theta.size * (HALF_LOG_2_OVER_PI - log_scales) - (0.5 * float(theta @ theta)) * precisions
     top = each.max()  # written out: scipy's logsumexp costs more than a small factorisation
     share = np.exp(each - top)
@@ -107,7 +139,7 @@ def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
     where = candidate.coordinates
     logs = z[:, where.theta]
     theta = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT))
-    log_scales, precisions = _slab_constants(prior.slab_scales)
+    log_scales, precisions = _slab_constants(prior.slabs)
     each = where.size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
     top = each.max(axis=1)
     slab = top + np.log(np.exp(each - top[:, None]).mean(axis=1))

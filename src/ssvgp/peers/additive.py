@@ -20,7 +20,7 @@ KNOTS = ("training", "new")
 
 
 class AdditivePeer(Peer):
-    """A sparse additive rival: `_fit` leaves a basis, groups, coefficients (p, m), an intercept and an error.
+    """A sparse additive baseline: `_fit` leaves a basis, groups, coefficients (p, m), an intercept and an error.
 
     `knots` says whose quantiles carry the splines of new rows: those of the "training" rows, or of the "new" rows.
     """
@@ -128,7 +128,7 @@ def _orthonormal_fit() -> type:
     from skglm.datafits import QuadraticGroup
 
     class OrthonormalGroups(QuadraticGroup):
-        def get_lipschitz(self, X, y):
+        def get_lipschitz(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
             return np.ones(len(self.grp_ptr) - 1)
 
     return OrthonormalGroups

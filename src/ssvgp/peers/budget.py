@@ -1,4 +1,4 @@
-"""What a rival may spend: seconds of training and rows of the table. Whatever it leaves out is said in its notes."""
+"""What a baseline may spend: seconds of training and rows of the table. Whatever it leaves out is said in its notes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What every rival is asked: fit, predict a mean and a variance, rank the inputs, and say how long it took.
+"""What every baseline is asked: fit, predict a mean and a variance, rank the inputs, and say how long it took.
 
-A rival is a `Peer` that fills in three methods and never sees anything but standardised numbers: the base class checks
-the arrays, leaves out constant columns, standardises inputs and target as the paper does for all of its methods (B.1),
-undoes it at the end and keeps the time.
+A baseline is a `Peer` that fills in three methods and never sees anything but standardised numbers: the base class
+checks the arrays, leaves out constant columns, standardises inputs and target as the paper does for all of its methods
+(B.1), undoes it at the end and keeps the time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_X_y
 
 
 class MissingPeer(ImportError):
-    """The library that a rival needs is not installed; the message names the command that installs it."""
+    """The library that a baseline needs is not installed; the message names the command that installs it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Relevance:
 
 
 class Peer(ABC):
-    """A rival under the common contract. `seconds` holds the time of the last fit, `notes` what it has to say of it."""
+    """A baseline under the common contract. `seconds` is the time of the last fit, `notes` what it has to say of it."""
 
     def __init__(self, random_state: int = 0) -> None:
         self.random_state = random_state
@@ -56,7 +56,7 @@ class Peer(ABC):
         self._scale = np.where(self._kept, scale, 1.0)
         self._middle, self._spread = float(targets.mean()), float(targets.std()) or 1.0
         self.notes = {}
-        self._true_seconds: float | None = None  # of a rival that resumes, or that is watched, and knows better
+        self._true_seconds: float | None = None  # of a baseline that resumes, or that is watched, and knows better
         start = time.perf_counter()
         self._fit(self._standardised(rows), (targets - self._middle) / self._spread)
         self.seconds = time.perf_counter() - start if self._true_seconds is None else self._true_seconds

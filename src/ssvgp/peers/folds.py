@@ -1,8 +1,8 @@
-"""Cross-validation of a path of penalties, shared by the linear and the additive rivals.
+"""Cross-validation of a path of penalties, shared by the linear and the additive baselines.
 
 A path is a function of training rows, training targets, new rows and penalties that returns the fits at all penalties.
-The predictive variance of these rivals is the mean squared error of out-of-fold predictions at the chosen penalty: it
-holds noise and the error of the mean together and is the same for every new row.
+The predictive variance of these baselines is the mean squared error of out-of-fold predictions at the chosen penalty:
+it holds noise and the error of the mean together and is the same for every new row.
 """
 
 from __future__ import annotations

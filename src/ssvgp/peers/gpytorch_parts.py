@@ -1,4 +1,4 @@
-"""What the rivals on GPyTorch share: the paper's kernel and initial values (B.1), a process, Adam, batches."""
+"""What the baselines on GPyTorch share: the paper's kernel and initial values (B.1), a process, Adam, batches."""
 
 from __future__ import annotations
 

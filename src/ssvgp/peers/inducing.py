@@ -34,7 +34,9 @@ class _Covariance(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, places, rows, theta, tau, sides):
+    def forward(
+        ctx: Any, places: torch.Tensor, rows: torch.Tensor, theta: torch.Tensor, tau: torch.Tensor, sides: int
+    ) -> torch.Tensor:
         one, other = places * theta, rows * theta
         squares = torch.addmm((one * one).sum(1)[:, None] + (other * other).sum(1), one, other.T, alpha=-2.0)
         K = tau * torch.exp(squares.clamp_min_(0.0).mul_(-0.5))
@@ -43,7 +45,7 @@ class _Covariance(torch.autograd.Function):
         return K
 
     @staticmethod
-    def backward(ctx, slope):
+    def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         places, rows, theta, tau, K = ctx.saved_tensors
         W = slope * K
         a, b, Wx = W.sum(1), W.sum(0), W @ rows

@@ -1,4 +1,4 @@
-"""Linear rivals of experiment 1 (B.2): LASSO and MCP, each with a cross-validated path of penalties.
+"""Linear baselines of experiment 1 (B.2): LASSO and MCP, each with a cross-validated path of penalties.
 
 The paper ran R's ncvreg with its defaults: 10 folds, 100 penalties, the smallest error, gamma = 3 for MCP. The same
 here, on scikit-learn's and skglm's coordinate descent.
@@ -14,7 +14,7 @@ from ssvgp.peers.folds import choose, falling, splits
 
 
 class LinearPeer(Peer):
-    """A sparse linear rival: subclasses give the coefficients (p,), the intercept and the out-of-fold error."""
+    """A sparse linear baseline: subclasses give the coefficients (p,), the intercept and the out-of-fold error."""
 
     _coefficients: np.ndarray
     _intercept: float

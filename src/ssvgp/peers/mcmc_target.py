@@ -15,10 +15,10 @@ import numpy as np
 from scipy.special import betaln
 
 from ssvgp.gp.linalg import NotPositiveDefiniteError, factor
+from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.search.screen import shapes
 from ssvgp.settings import Prior
 
-LOG_2PI = math.log(2.0 * math.pi)
 HALF_LOG_2_OVER_PI = 0.5 * math.log(2.0 / math.pi)
 SHARPNESS = 2  # power of the scores of inputs: tenfold the score is proposed a hundred times as often
 
@@ -76,7 +76,7 @@ def log_slab(size: int, square: float, prior: Prior) -> float:
 
     In plain floats: four scales are too few for an array to pay.
     """
-    each = [size * (HALF_LOG_2_OVER_PI - math.log(s)) - 0.5 * square / (s * s) for s in prior.slab_scales]
+    each = [size * (HALF_LOG_2_OVER_PI - math.log(s)) - 0.5 * square / (s * s) for s in prior.slabs]
     top = max(each)
     return top + math.log(sum(math.exp(value - top) for value in each) / len(each))
 
@@ -84,11 +84,11 @@ def log_slab(size: int, square: float, prior: Prior) -> float:
 def draw_theta(theta: Sequence[float], prior: Prior, rng: np.random.Generator) -> float:
     """theta of one more input from its prior given those of the set: first the common scale, then a half-normal."""
     square = sum(t * t for t in theta)
-    each = [-len(theta) * math.log(s) - 0.5 * square / (s * s) for s in prior.slab_scales]
+    each = [-len(theta) * math.log(s) - 0.5 * square / (s * s) for s in prior.slabs]
     top = max(each)
     shares = [math.exp(value - top) for value in each]
     rest = rng.random() * sum(shares)
-    for scale, share in zip(prior.slab_scales, shares, strict=True):  # noqa: B007
+    for scale, share in zip(prior.slabs, shares, strict=True):  # noqa: B007
         rest -= share
         if rest < 0.0:
             break

@@ -1,6 +1,6 @@
 """The ML-II Gaussian process: squared exponential with ARD, parameters by maximum likelihood, no prior on them.
 
-The paper's own rival: GPyTorch with 1000 steps of Adam at rate 0.1 (B.1); `mlii_lbfgs` climbs the same likelihood
+The paper's own baseline: GPyTorch with 1000 steps of Adam at rate 0.1 (B.1); `mlii_lbfgs` climbs the same likelihood
 otherwise. It selects nothing by itself: inverse lengthscales above 0.1 count as selected, and
 `thresholds.threshold_sweep` gives the best case of B.2.
 

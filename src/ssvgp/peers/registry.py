@@ -1,4 +1,4 @@
-"""All rivals by name. A rival's library is imported when it is made, never before."""
+"""All baselines by name. A baseline's library is imported when it is made, never before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ssvgp.peers.contract import MissingPeer, Peer
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a rival lives (`module`, `name`), with which settings, and which `libraries` it needs to import."""
+    """Where a baseline lives (`module`, `name`), with which settings, and which `libraries` it needs to import."""
 
     module: str
     name: str
@@ -42,9 +42,9 @@ PEERS: dict[str, Entry] = {
 
 
 def make(name: str, **settings: object) -> Peer:
-    """The rival of that name with its standard settings, any of which can be replaced."""
+    """The baseline of that name with its standard settings, any of which can be replaced."""
     if name not in PEERS:
-        raise ValueError(f"no rival is called {name!r}; there are {', '.join(sorted(PEERS))}")
+        raise ValueError(f"no baseline is called {name!r}; there are {', '.join(sorted(PEERS))}")
     entry = PEERS[name]
     missing = [library for library in entry.libraries if not _importable(library)]
     if missing:
@@ -54,7 +54,7 @@ def make(name: str, **settings: object) -> Peer:
 
 
 def available() -> list[str]:
-    """The names of the rivals whose libraries are installed."""
+    """The names of the baselines whose libraries are installed."""
     return [name for name, entry in PEERS.items() if all(map(_importable, entry.libraries))]
 
 

@@ -13,6 +13,7 @@ memory that does not grow with n. Cost of a step n m (m + d).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ class SparseGP(InducingPeer):
             r += K @ y
         return P, r
 
-    def _chunks(self, inputs: torch.Tensor, target: torch.Tensor):
+    def _chunks(self, inputs: torch.Tensor, target: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
         size = max(1, CHUNK // len(self._surface.places))
         return zip(inputs.split(size), target.split(size), strict=True)
 

@@ -14,35 +14,37 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.report.table import require
+from ssvgp.explain.calibration import densities_left_out
+from ssvgp.explain.fitted import Fitted
+from ssvgp.run.optional import require
 
 DRAWS = 1000
 
 
-def to_arviz(model: Any) -> Any:
-    """InferenceData of a fitted model with groups posterior, log_likelihood and observed_data.
+def to_arviz(fitted: Fitted) -> Any:
+    """InferenceData of a fit with groups posterior, log_likelihood and observed_data.
 
     In units of y; `posterior` has noise_sd (of the transformed y under a transform) and the number of active inputs.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # ArviZ announces its next version when it is imported
         library = require("arviz", "to_arviz()")
-    density = model.loo_by_member()
-    draws = _draws(np.asarray(model.weights_))
-    noise = np.array([np.sqrt(member.parameters.noise) * model._target.spread for member in model.members_])
-    size = np.array([member.active.size for member in model.members_])
+    density, members = densities_left_out(fitted), fitted.ensemble.members
+    draws = _draws(np.asarray(fitted.ensemble.weights), fitted.generator())
+    noise = np.array([np.sqrt(member.parameters.noise) * fitted.target.spread for member in members])
+    size = np.array([member.active.size for member in members])
     groups = {
         "posterior": {"noise_sd": noise[None, draws], "active_inputs": size[None, draws]},
         "log_likelihood": {"y": density[None, draws]},
-        "observed_data": {"y": model._target.restore(model.train_.y)},
+        "observed_data": {"y": fitted.observed},
     }
     if int(library.__version__.split(".")[0]) >= 1:
         return library.from_dict(groups)
     return library.from_dict(**groups)
 
 
-def _draws(weights: np.ndarray) -> np.ndarray:
+def _draws(weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Members (DRAWS,) in proportion to their weights, in an order that says nothing."""
     points = (np.arange(DRAWS) + 0.5) / DRAWS
     members = np.minimum(np.searchsorted(np.cumsum(weights), points), weights.size - 1)
-    return np.random.default_rng(0).permutation(members)
+    return rng.permutation(members)

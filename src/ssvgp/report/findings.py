@@ -9,7 +9,7 @@ import numpy as np
 from ssvgp.report import pictures, style, words
 from ssvgp.report.page import Section, figure, figures, name, paragraph, table
 from ssvgp.report.story import Story
-from ssvgp.report.table import lengthscales, stand_ins
+from ssvgp.report.table import stand_ins
 
 EFFECTS = 12  # inputs whose effect is shown: the first by their share
 PAIRS = 4  # surfaces
@@ -38,6 +38,8 @@ def answer(story: Story) -> str:
         two = f"The model {explained}, {error}"
         two += "; all inputs do a little together, none by itself." if background > 0.1 else "."
     out = paragraph(f"{one} {two}", "answer")
+    if model.search_ is not None:
+        out += paragraph(str(model.search_), "search")
     if model.ensemble_.notes.get("interrupted"):
         out += paragraph("The fit was interrupted: this is what it had found by then. Fit again to be sure.", "warning")
     return out
@@ -67,7 +69,7 @@ def inclusion(story: Story) -> Section:
 
 
 def _table_of_selected(story: Story) -> str:
-    model, lengths = story.model, lengthscales(story.model)
+    model, lengths = story.model, story.model.fitted_.lengthscales
     rows = []
     for j in story.selected[:LISTED]:
         length = words.number(float(lengths[j])) if np.isfinite(lengths[j]) else ""
@@ -76,11 +78,11 @@ def _table_of_selected(story: Story) -> str:
     out = table(head, rows, numbers=(1, 2, 3))
     if len(story.selected) > LISTED:
         out += paragraph(f"and {len(story.selected) - LISTED} more, with smaller parts.", "soft")
-    told = (
+    text = (
         "Part: share of the variation of the predictions in which the input has a hand, alone or with others. "
         "Lengthscale: how far it must move, in its own units, before its effect can be quite another."
     )
-    return out + paragraph(told, "read")
+    return out + paragraph(text, "read")
 
 
 def effects(story: Story) -> Section:
@@ -100,7 +102,7 @@ def effects(story: Story) -> Section:
 
 
 def _effect(story: Story, j: int) -> str:
-    found, rows = story.model.effect(j), pictures.values_of(story.model, j)
+    found, rows = story.model.effect(j), story.model.fitted_.values_of(j)
     svg = style.svg(lambda ax: pictures.draw_effect(found, rows, story.plain_y, ax), salt=f"effect {j}")
     caption = f"{words.shape(found, story.y)}. {words.share(story.first[j], story.total[j])}."
     return figure(svg, f"Effect of {story.names[j]}", caption[0].upper() + caption[1:], story.of(j))
@@ -126,7 +128,7 @@ def interactions(story: Story) -> Section:
 
 def _pair(story: Story, a: int, b: int, share: float) -> str:
     found = story.model.interaction(a, b)
-    rows = (pictures.values_of(story.model, a), pictures.values_of(story.model, b))
+    rows = (story.model.fitted_.values_of(a), story.model.fitted_.values_of(b))
     draw = partial(pictures.draw_interaction, found, rows, story.plain_y)
     alt = f"{story.names[a]} together with {story.names[b]}"
     caption = f"Together, beyond what each does alone, they explain {words.percent(share)} of the variation."
@@ -136,7 +138,7 @@ def _pair(story: Story, a: int, b: int, share: float) -> str:
 
 def alike(story: Story) -> Section:
     """Columns that could take the place of a selected one."""
-    model, copies = story.model, stand_ins(story.model)
+    model, copies = story.model, stand_ins(story.model.fitted_)
     related = getattr(model, "relatives_", {})
     rows = []
     for j in story.selected:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.report.table import lengthscales, names_of, stand_ins
+from ssvgp.report.table import stand_ins
 
 SHOWN, OPEN = 20, 3  # selected inputs, and others after them, that are listed
 CELL = "padding:0.15em 0.8em;text-align:{side}"
@@ -19,7 +19,7 @@ def html(model: Any) -> str:
     support = model.get_support()
     count = int(support.sum())
     listed = order[: min(count, SHOWN) + OPEN]
-    names, lengths, alike = names_of(model), lengthscales(model), stand_ins(model)
+    names, lengths, alike = model.fitted_.names, model.fitted_.lengthscales, stand_ins(model.fitted_)
     head = _row(("input", "PIP", "", "lengthscale", "stand-in"), "th")
     rows = []
     for j in listed.tolist():

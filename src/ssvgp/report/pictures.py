@@ -9,7 +9,6 @@ import numpy as np
 from scipy.interpolate import RectBivariateSpline
 
 from ssvgp.report import style
-from ssvgp.report.table import names_of
 
 TARGET = "target"
 BINS = 20
@@ -19,7 +18,7 @@ RUG = 300  # ticks of a rug, at most
 
 def inclusion(model: Any, k: int = 20, ax: Any = None) -> Any:
     """Inclusion probabilities of the k most probable inputs as bars, the selected ones coloured, with the threshold."""
-    names = names_of(model)
+    names = model.fitted_.names
     order = np.argsort(-model.pip_, kind="stable")[:k]
     ax = style.axes(ax, height=inclusion_height(order.size))
     chosen, places = model.get_support()[order], np.arange(order.size)
@@ -42,7 +41,7 @@ def inclusion_height(bars: int) -> float:
 def effect(model: Any, feature: int | str, level: float = 0.9, target: str = TARGET, ax: Any = None) -> Any:
     """What one input does: mean change of the target with a band, and a rug of the rows."""
     found = model.effect(feature, level=level)
-    return draw_effect(found, values_of(model, found.index), target, style.axes(ax))
+    return draw_effect(found, model.fitted_.values_of(found.index), target, style.axes(ax))
 
 
 def draw_effect(found: Any, rows: np.ndarray, target: str, ax: Any) -> Any:
@@ -69,7 +68,7 @@ def draw_effect(found: Any, rows: np.ndarray, target: str, ax: Any) -> Any:
 def interaction(model: Any, a: int | str, b: int | str, target: str = TARGET, ax: Any = None) -> Any:
     """What two inputs do together beyond what each does alone, as a surface; dots are rows of the table."""
     found = model.interaction(a, b)
-    rows = tuple(values_of(model, index) for index in found.indices)
+    rows = tuple(model.fitted_.values_of(index) for index in found.indices)
     return draw_interaction(found, (rows[0], rows[1]), target, style.axes(ax))
 
 
@@ -94,19 +93,6 @@ def _finer(left: np.ndarray, right: np.ndarray, mean: np.ndarray) -> tuple[np.nd
         return left, right, mean.T
     x, y = (np.linspace(grid[0], grid[-1], FINE) for grid in (left, right))
     return x, y, RectBivariateSpline(left, right, mean)(x, y).T
-
-
-def values_of(model: Any, index: int, most: int = 1000) -> np.ndarray:
-    """Values (r,) of a column over a fixed sample of rows, in units of the table; none where the model has not kept it.
-
-    A copied column has the values of the one that stands for it.
-    """
-    inputs, fitted = model._inputs, model._fitted()
-    place = np.flatnonzero(inputs.kept == inputs.duplicate_of.get(index, index))
-    if not place.size or not fitted.looked_at(int(place[0])):
-        return np.empty(0)
-    rows = fitted.reference(most)
-    return model.train_.X[rows][:, place][:, 0] * inputs.spread[place[0]] + inputs.centre[place[0]]
 
 
 # --- how good the fit is ----------------------------------------------------------------------------------------
@@ -164,7 +150,7 @@ class WeighedSet(NamedTuple):
 
 def weighed_sets(model: Any) -> list[WeighedSet]:
     """The sets of inputs that were averaged, heaviest first: members that differ in parameters alone are one set."""
-    names, order = names_of(model), np.argsort(-model.pip_, kind="stable")
+    names, order = model.fitted_.names, np.argsort(-model.pip_, kind="stable")
     rank = np.empty(order.size, dtype=int)
     rank[order] = np.arange(order.size)
     weight: dict[tuple[int, ...], float] = defaultdict(float)
@@ -172,7 +158,7 @@ def weighed_sets(model: Any) -> list[WeighedSet]:
     for member, share in zip(model.members_, model.weights_, strict=True):
         key = tuple(sorted(member.active.tolist(), key=lambda j: int(rank[j])))
         weight[key] += float(share)
-        kernel = member.kernel.name + (" + background" if member.parameters.background else "")
+        kernel = member.kernel.name + (" + background" if member.background is not None else "")
         if kernel not in kernels[key]:
             kernels[key].append(kernel)
     heavy = sorted(weight, key=lambda key: -weight[key])

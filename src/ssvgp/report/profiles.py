@@ -8,7 +8,6 @@ import numpy as np
 
 from ssvgp.report import style
 from ssvgp.report.pictures import inclusion_height
-from ssvgp.report.table import names_of
 
 NEEDED = ("v", "inclusion", "theta", "intersection", "kept", "v_weights")
 NAMED = 6  # inputs that are coloured and named
@@ -63,7 +62,7 @@ def inclusion_over_v(model: Any, k: int = 20, ax: Any = None) -> Any:
     """The same probabilities as a table of shades, a row for each of the k most probable inputs."""
     notes, order = _notes(model), _order(model)[:k]
     ax = style.axes(ax, height=inclusion_height(order.size))
-    names = [names_of(model)[model.kept_[j]] for j in order]
+    names = [model.fitted_.names[model.kept_[j]] for j in order]
     shades = ax.imshow(notes["inclusion"][:, order].T, aspect="auto", cmap="Blues", vmin=0.0, vmax=1.0)
     ax.set_yticks(np.arange(order.size), [style.label(name) for name in names])
     some = np.arange(0, notes["v"].size, max(1, notes["v"].size // 4))
@@ -86,7 +85,7 @@ def _order(model: Any) -> np.ndarray:
 
 def _lines(ax: Any, v: np.ndarray, values: np.ndarray, model: Any, k: int) -> None:
     """A line over v for each input (k, d): the first few coloured, the others grey and together one curve."""
-    order, names = _order(model), names_of(model)
+    order, names = _order(model), model.fitted_.names
     named, others = order[:k], order[k:]
     moving = others[(values[:, others] > 0).any(axis=0)]
     if moving.size:  # one path with gaps instead of thousands

@@ -57,17 +57,17 @@ def fit(story: Story) -> Section:
 
 def _observed(story: Story) -> str:
     draw = partial(pictures.predicted_against_observed, story.model, story.plain_y)
-    told = "How to read it: each dot is a row; the nearer to the line, the better it was predicted."
-    return figure(style.svg(draw, SIDE, SIDE, "observed"), OBSERVED, told, OBSERVED)
+    text = "How to read it: each dot is a row; the nearer to the line, the better it was predicted."
+    return figure(style.svg(draw, SIDE, SIDE, "observed"), OBSERVED, text, OBSERVED)
 
 
 def _honest(story: Story) -> str:
-    told = (
+    text = (
         "How to read it: the blue line should follow the grey one, within the shade that chance allows. Below it, the "
         "model is too sure; above it, too cautious."
     )
     svg = style.svg(partial(pictures.calibration, story.model), SIDE, SIDE, "calibration")
-    return figure(svg, "Calibration", told, "How honest intervals are")
+    return figure(svg, "Calibration", text, "How honest intervals are")
 
 
 def sets(story: Story) -> Section:
@@ -91,7 +91,7 @@ def sets(story: Story) -> Section:
 def over_v(story: Story) -> Section:
     """How the answer of the paper's method depends on the spike precision."""
     model = story.model
-    told = (
+    text = (
         "The spike precision v says how small an effect must be to be called none. The method of the paper fits one "
         "model for each v and averages them by how well they predict rows that are left out."
     )
@@ -99,7 +99,7 @@ def over_v(story: Story) -> Section:
     for draw, heading, caption, height in OVER_V:
         svg = style.svg(partial(draw, model), height=height, salt=heading)
         parts.append(figure(svg, heading, f"How to read it: {caption}", heading))
-    return Section("profiles", "How the answer depends on v", paragraph(told) + figures(parts))
+    return Section("profiles", "How the answer depends on v", paragraph(text) + figures(parts))
 
 
 def data(story: Story) -> Section:
@@ -107,7 +107,7 @@ def data(story: Story) -> Section:
     model, d = story.model, len(story.names)
     items = [f"{words.counted(model.train_.n, 'row')}, {words.counted(d, 'input')}."]
     items += [page.safe(note[:1].upper() + note[1:]) + "." for note in story.notes]
-    constant = [story.of(j) for j in model._inputs.constant.tolist()]
+    constant = [story.of(j) for j in model.fitted_.inputs.constant.tolist()]
     if constant and not any(note.startswith("constant") for note in story.notes):
         items.append(f"Constant columns were left out: {words.listing(constant)}.")
     copies = [f"{story.of(j)} (of {story.of(first)})" for j, first in model.duplicate_of_.items()]
@@ -121,15 +121,15 @@ def data(story: Story) -> Section:
 
 def _target_note(story: Story) -> str:
     """What the target looks like, and what was done about it."""
-    target, y = story.model._target, story.model._target.restore(story.model.train_.y)
+    target, y = story.model.fitted_.target, story.model.fitted_.observed
     if target.constant:
         return f"{story.y} is the same in all rows: there is nothing to explain."
-    told = f"{story.y} runs from {words.number(float(y.min()))} to {words.number(float(y.max()))}"
+    text = f"{story.y} runs from {words.number(float(y.min()))} to {words.number(float(y.max()))}"
     if target.curved:
         how = page.safe(story.model.target_curve_)
-        return f"{told}; it passed a curve for the fit ({how}), and everything here is in its own units again."
+        return f"{text}; it passed a curve for the fit ({how}), and everything here is in its own units again."
     skew = float(np.mean(((y - y.mean()) / y.std()) ** 3))
     if abs(skew) <= SKEWED:
-        return f"{told}."
+        return f"{text}."
     way = "log" if y.min() > 0 and skew > 0 else "yeo-johnson"
-    return f"{told}, with a long tail to one side (skewness {skew:.1f}): try a fit with the target transform {way}."
+    return f"{text}, with a long tail to one side (skewness {skew:.1f}): try a fit with the target transform {way}."

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ssvgp.report.page import name
-from ssvgp.report.table import names_of
 
 NOTABLE = 0.01  # share of the variation from which a pair is worth a surface
 
@@ -41,7 +40,7 @@ class Story:
 
 def story_of(model: Any, target: str, notes: Sequence[str]) -> Story:
     """The story of a fitted model."""
-    names, shares = names_of(model), model.effect_shares()
+    names, shares = list(model.fitted_.names), model.effect_shares()
     indices = shares.indices.tolist()
     order = np.lexsort((-model.pip_[shares.indices], -shares.total))
     first = dict(zip(indices, shares.first.tolist(), strict=True))

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.report.table import require
+from ssvgp.report.page import plain
+from ssvgp.run.optional import require
 
 # of Okabe and Ito: told apart by every kind of colour vision, and in grey
 BLUE, ORANGE, GREEN, SKY = "#0072B2", "#E69F00", "#009E73", "#56B4E9"
@@ -69,7 +70,7 @@ def axes(ax: Any, width: float = WIDTH, height: float = HEIGHT) -> Any:
 
 def label(name: str, longest: int = LONGEST) -> str:
     """A name as a picture shows it: cut in the middle where it is long, on one line, never read as mathematics."""
-    text = "".join(sign if sign.isprintable() else " " for sign in str(name))
+    text = plain(name)
     if len(text) > longest:
         text = f"{text[: longest // 2]}…{text[-(longest - longest // 2 - 1) :]}"
     return text.replace("$", r"\$")

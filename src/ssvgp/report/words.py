@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.data.inputs import listed
+
 SIDEWAYS = 0.12  # of the whole range: movements the other way that are no turn
 
 
@@ -24,7 +26,7 @@ def percent(share: float) -> str:
 def listing(items: list[str], most: int = 8) -> str:
     """Items as a sentence lists them; of many, the first."""
     if len(items) > most:
-        return f"{', '.join(items[:most])} and {len(items) - most} more"
+        return listed(items, most)
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
@@ -67,13 +69,13 @@ def _one_turn(mean: np.ndarray, top: int) -> bool:
 
 def share(first: float, total: float) -> str:
     """How much of the variation an input has part in, and how much of that together with others."""
-    told = f"It has part in {percent(total)} of the variation of the predictions"
+    text = f"It has part in {percent(total)} of the variation of the predictions"
     if total < 0.01:
-        return told
+        return text
     together = 1.0 - first / total
     if together < 0.1:
-        return f"{told}, nearly all of it alone"
-    return f"{told}, about {percent(together)} of that together with other inputs"
+        return f"{text}, nearly all of it alone"
+    return f"{text}, about {percent(together)} of that together with other inputs"
 
 
 def verdict(level: float, coverage: float, rows: int) -> str:

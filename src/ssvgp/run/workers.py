@@ -11,10 +11,23 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
+
+
+class Executor(Protocol):
+    """Whoever runs a list of tasks: these threads, or other machines. It is handed to stages, never kept in data."""
+
+    @property
+    def n_jobs(self) -> int:
+        """How many tasks run at a time."""
+        ...
+
+    def map(self, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """[function(*a) for a in arguments], in any order and place, the results in this one."""
+        ...
 
 
 class Workers:

@@ -13,43 +13,48 @@ import numpy as np
 
 from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.model.priors import Candidate
-from ssvgp.search.book import BOLD_VARIANCE, Ledger
+from ssvgp.search.book import Book
 from ssvgp.search.moves import prune
+from ssvgp.search.probe import BOLD_VARIANCE
 
 
 def dense_starts(
-    ledger: Ledger, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int, slack: float
+    book: Book, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int, slack: float
 ) -> list[Fit]:
     """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows.
 
     Cuts that fall `slack` nats behind the best set so far, on the same rows, are not pursued, nor those that only add
     to it what these rows do not want.
     """
-    part, best = ledger.part(rows), ledger.best()
+    part, best = book.part(rows), book.best()
     bar = part.carry(best).log_evidence - slack
-    cuts = [Candidate(tuple(sorted(int(j) for j in order[:size]))) for size in sizes if size <= order.size]
-    starts = [_start(cut, theta[list(cut.active)], ledger) for cut in cuts]
+    inputs = list(dict.fromkeys(book.problem.owners()[order].tolist()))  # by their strongest column
+    cuts = [book.problem.candidate(inputs[:size]) for size in sizes if size <= len(inputs)]
+    starts = [_start(cut, theta, book) for cut in cuts]
     curvatures = [np.diag(np.full(z.size, BOLD_VARIANCE)) for z in starts]
-    tasks = [(part.problem, *one, 0.2, bar) for one in zip(cuts, starts, curvatures, strict=True)]
-    trials = [trial for trial in ledger.problem.workers.map(fit, tasks) if trial.log_evidence > bar]
+    tasks = [(part.problem, *one, 0.2, bar, book.workers) for one in zip(cuts, starts, curvatures, strict=True)]
+    trials = [trial for trial in book.workers.map(fit, tasks) if trial.log_evidence > bar]
     leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
-    if part.problem.n < ledger.problem.n:
+    if part.problem.n < book.problem.n:
         leaders = [trial for trial in leaders if not _leads_back(part, trial, best)]
-    new = [trial for trial in leaders if trial.candidate not in ledger.fits]
-    again = [(ledger.problem, trial.candidate, trial.summit.z, trial.summit.inverse_hessian) for trial in new]
-    ledger.fits |= {found.candidate: found for found in ledger.problem.workers.map(fit, again)}
-    return [ledger.fits[trial.candidate] for trial in leaders]
+    new = [trial for trial in leaders if trial.candidate not in book.fits]
+    again = [
+        (book.problem, t.candidate, t.summit.z, t.summit.inverse_hessian, 0.05, -np.inf, book.workers) for t in new
+    ]
+    book.fits |= {found.candidate: found for found in book.workers.map(fit, again)}
+    return [book.fits[trial.candidate] for trial in leaders]
 
 
-def _leads_back(part: Ledger, trial: Fit, best: Fit) -> bool:
+def _leads_back(part: Book, trial: Fit, best: Fit) -> bool:
     """Whether a cut is the best set so far and others that elimination on a part of the rows lets go again."""
     if not set(best.candidate.active) < set(trial.candidate.active):
         return False
     return prune(part, trial).candidate == best.candidate
 
 
-def _start(cut: Candidate, theta: np.ndarray, ledger: Ledger) -> np.ndarray:
+def _start(cut: Candidate, theta: np.ndarray, book: Book) -> np.ndarray:
     """log theta as the dense round left it, with the scale and noise of a process that explains most of y."""
-    prior = ledger.problem.prior
+    prior, columns = book.problem.prior, cut.columns
+    own = cut.gathered(theta[columns]) / cut.gathered(np.ones(len(columns)))
     scale, noise = min(prior.log_scale[0], 1.0), prior.log_noise[0] + 0.5
-    return cut.coordinates.vector(np.log(np.clip(theta, 0.02, 2.0)), scale=scale, noise=noise)
+    return cut.coordinates.vector(np.log(np.clip(own, 0.02, 2.0)), scale=scale, noise=noise)

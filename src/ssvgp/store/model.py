@@ -1,4 +1,4 @@
-"""A fitted model as a file of arrays, and back: what prediction, leave-one-out and effects need, and no more.
+"""A fitted model as a file of arrays: what prediction, leave-one-out and effects need, and no more.
 
 Members without a background look at their active inputs alone, so only these columns of the standardised table are
 kept, in double precision. A background looks at all inputs; then the whole table is kept in single precision, which
@@ -7,60 +7,64 @@ is how the fitted model itself holds it (`data.view.kept_rows`). Either way pred
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ssvgp.data.curves import BoxCox, Curve, Straight, YeoJohnson
-from ssvgp.data.inputs import Inputs
+from ssvgp.data.curves import Straight
 from ssvgp.data.target import Target
-from ssvgp.data.view import Columns, needs_whole_table
-from ssvgp.estimator import SSVGPRegressor
-from ssvgp.explain.correlated import Relative
-from ssvgp.gp.background import KINDS
-from ssvgp.records import Ensemble, Layout, Member, Parameters, Train
+from ssvgp.data.view import needs_whole_table
+from ssvgp.explain.fitted import Fitted
+from ssvgp.records import Ensemble, Train
 from ssvgp.store.container import Content, StoreError, read, write
-from ssvgp.store.kernels import expression_of, kernel_of
+from ssvgp.store.kernels import expression_of
+from ssvgp.store.reading import CURVES, PROFILE, SCALARS, fitted_from
 from ssvgp.store.settings import parameters_from, parameters_of
 
-CURVES = {"straight": Straight, "box-cox": BoxCox, "yeo-johnson": YeoJohnson}
-SCALARS = ("scale", "noise", "background", "mean")
-PROFILE = ("v", "inclusion", "theta", "intersection", "kept", "v_weights")  # of the paper's method over v
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file holds: a fit, the parameters of its estimator, and entries that others have put in its header."""
+
+    fitted: Fitted
+    parameters: dict[str, Any]
+    header: dict[str, Any]
 
 
-def save(model: SSVGPRegressor, path: str | PathLike[str]) -> None:
-    """Write a fitted model to a file that runs no code when it is read."""
-    check_is_fitted(model)
-    if type(model) is not SSVGPRegressor:
-        raise StoreError(f"only SSVGPRegressor itself can be saved, not its subclass {type(model).__name__}")
-    header, arrays = _fit_parts(model)
+def save(
+    path: str | PathLike[str], fitted: Fitted, parameters: dict[str, Any], entries: dict[str, Any] | None = None
+) -> None:
+    """Write a fit and its estimator's parameters to a file that runs no code when it is read.
+
+    `entries` are plain values of others, such as commands, that go into the header.
+    """
+    header, arrays = _fit_parts(fitted, parameters)
     for part_header, part_arrays in (
-        _member_parts(model.ensemble_),
-        _table_parts(model.train_, model.ensemble_),
-        _target_parts(model._target),
-        _story_parts(model),
+        _member_parts(fitted.ensemble),
+        _table_parts(fitted.train, fitted.ensemble),
+        _row_parts(fitted, parameters),
+        _target_parts(fitted.target),
+        _story_parts(fitted),
     ):
         header |= part_header
         arrays |= part_arrays
-    write(Path(path), Content(header, arrays))
+    write(Path(path), Content({**header, **(entries or {})}, arrays))
 
 
-def load(path: str | PathLike[str]) -> SSVGPRegressor:
-    """The model that `save` wrote; `StoreError` where the file is damaged, newer, or no such file."""
+def load(path: str | PathLike[str]) -> Stored:
+    """What `save` wrote; `StoreError` where the file is damaged, newer, or no such file."""
     content = read(Path(path))
     try:
-        return _model(content.header, content.arrays)
+        fitted = fitted_from(content.header, content.arrays)
+        return Stored(fitted, parameters_from(content.header["parameters"]), content.header)
     except StoreError:
         raise
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise StoreError(f"{path} does not hold what a model is made of: {error!r}") from error
-
-
-# --- writing ---------------------------------------------------------------------------------------------------
 
 
 def _version() -> str:
@@ -70,19 +74,19 @@ def _version() -> str:
         return "unknown"
 
 
-def _fit_parts(model: SSVGPRegressor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    inputs, notes = model._inputs, model.ensemble_.notes
-    names = getattr(model, "feature_names_in_", None)
+def _fit_parts(fitted: Fitted, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    inputs, notes, names = fitted.inputs, fitted.ensemble.notes, fitted.given_names
     header = {
         "ssvgp": _version(),
-        "parameters": parameters_of(model.get_params(deep=False)),
-        "names": None if names is None else [str(name) for name in names],
+        "parameters": parameters_of(parameters),
+        "names": None if names is None else list(names),
         "d": inputs.d,
+        "seed": fitted.seed,
         "shares": {name: float(value) for name, value in notes["shares"].items()} if "shares" in notes else None,
     }
     copies = np.array(list(inputs.duplicate_of.items()), dtype=np.int64).reshape(-1, 2)
     arrays = {"kept": inputs.kept, "centre": inputs.centre, "spread": inputs.spread, "constant": inputs.constant}
-    return header, arrays | {"copies": copies, "pip": model.ensemble_.pip, "weights": model.ensemble_.weights}
+    return header, arrays | {"copies": copies, "pip": fitted.ensemble.pip, "weights": fitted.ensemble.weights}
 
 
 def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -93,9 +97,10 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
     header = {
         "kernels": distinct,
         "kernel_of_member": [distinct.index(one) for one in expressions],
-        "backgrounds": [member.parameters.background_kind for member in members],
-        "units": [member.layout is not None for member in members],
+        "backgrounds": ["" if member.background is None else member.background.name for member in members],
     }
+    terms = {term.name: term.to_plain() for member in members if (term := member.background) is not None}
+    header["terms"] = {name: {key: v for key, v in plain.items() if not _array(v)} for name, plain in terms.items()}
     at = [member.parameters for member in members]
     arrays = {
         "scalars": np.array([[getattr(one, name) for name in SCALARS] for one in at]),
@@ -104,10 +109,13 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "theta": np.concatenate([one.theta for one in at]),
         "inclusion": np.concatenate([member.inclusion for member in members]),
     }
-    evened = [member.layout for member in members if member.parameters.background_kind == "evened"]
-    if evened and evened[0] is not None and evened[0].axes is not None:
-        arrays["axes"] = evened[0].axes  # one for all: they belong to the table
+    for name, plain in terms.items():  # one for all members that have it: they belong to the table
+        arrays |= {f"term {name} {key}": value for key, value in plain.items() if _array(value)}
     return header, arrays
+
+
+def _array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _table_parts(train: Train, ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -118,6 +126,18 @@ def _table_parts(train: Train, ensemble: Ensemble) -> tuple[dict[str, Any], dict
     return {"table": "columns"}, {"X": values, "y": train.y, "stored": stored}
 
 
+def _row_parts(fitted: Fitted, parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Weights and noise of rows, and which of the user's rows they are, where there is more than the learned noise."""
+    header: dict[str, Any] = {}
+    arrays = {}
+    if fitted.train.noise is not None:
+        header["likelihood"] = parameters.get("likelihood", "gaussian")
+        arrays = {f"noise {name}": values for name, values in fitted.train.noise.to_plain().items()}
+    if fitted.numbers is not None and fitted.places is not None:
+        arrays |= {"numbers": fitted.numbers, "places": fitted.places}
+    return header, arrays
+
+
 def _target_parts(target: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     kind = next(name for name, curve in CURVES.items() if type(target.curve) is curve)
     numbers = [target.centre, target.spread, target.low, target.high]
@@ -126,127 +146,12 @@ def _target_parts(target: Target) -> tuple[dict[str, Any], dict[str, np.ndarray]
     return {"curve": kind, "constant_target": target.constant}, {"target": np.array(numbers, dtype=float)}
 
 
-def _story_parts(model: SSVGPRegressor) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _story_parts(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What no prediction needs, but a report does: columns that go together, profiles over v, an interrupted fit."""
-    notes = model.ensemble_.notes
-    pairs = [(one, *other) for one, others in model.relatives_.items() for other in others]
+    notes = fitted.ensemble.notes
+    pairs = [(one, *other) for one, others in fitted.relatives.items() for other in others]
     arrays = {f"profile_{name}": np.asarray(notes[name]) for name in PROFILE if name in notes}
     arrays["relatives"] = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
     arrays["correlations"] = np.array([pair[2] for pair in pairs], dtype=float)
-    return {"interrupted": bool(notes.get("interrupted"))}, arrays
-
-
-# --- reading ---------------------------------------------------------------------------------------------------
-
-
-def _model(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> SSVGPRegressor:
-    model = SSVGPRegressor(**parameters_from(header["parameters"]))
-    inputs = _inputs(header, arrays)
-    model._inputs, model._target = inputs, _target(header, arrays["target"])
-    model.train_ = _train(header, arrays, inputs)
-    model.n_features_in_ = inputs.d
-    if header["names"] is not None:
-        _expect(len(header["names"]) == inputs.d, "as many names as inputs")
-        model.feature_names_in_ = np.array(header["names"], dtype=object)
-    notes = _notes(header, arrays, inputs)
-    model.relatives_ = _relatives(arrays, inputs)
-    members, weights, pip = _members(header, arrays, inputs), arrays["weights"], arrays["pip"]
-    _expect(weights.shape == (len(members),) and pip.shape == inputs.kept.shape, "a weight for each member")
-    model._publish(Ensemble(members, weights, pip, notes))
-    return model
-
-
-def _notes(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> dict[str, Any]:
-    notes = {} if header["shares"] is None else {"shares": header["shares"]}
-    if header.get("interrupted"):
-        notes["interrupted"] = True
-    if "profile_v" not in arrays:
-        return notes
-    profile = {name: arrays[f"profile_{name}"] for name in PROFILE}
-    shape = (profile["v"].size, inputs.kept.size)
-    _expect(profile["theta"].shape == profile["inclusion"].shape == shape, "a profile of each input over v")
-    _expect(profile["intersection"].shape == profile["v"].shape == shape[:1], "an intersection for each v")
-    profile["kept"] = _whole_numbers(profile["kept"], shape[0], "the numbers of the v that were kept")
-    _expect(profile["v_weights"].shape == profile["kept"].shape, "a weight for each v that was kept")
-    return notes | profile
-
-
-def _relatives(arrays: dict[str, np.ndarray], inputs: Inputs) -> dict[int, tuple[Relative, ...]]:
-    """Columns that go together; files of the first versions have none."""
-    found: dict[int, tuple[Relative, ...]] = {}
-    if "relatives" not in arrays:
-        return found
-    pairs, correlations = arrays["relatives"], arrays["correlations"]
-    _expect(pairs.ndim == 2 and pairs.shape == (correlations.size, 2), "a correlation for each pair of columns")
-    _whole_numbers(pairs.ravel(), inputs.d, "the numbers of columns that go together")
-    for (one, other), value in zip(pairs.tolist(), correlations.tolist(), strict=True):
-        found[one] = (*found.get(one, ()), Relative(other, float(value)))
-    return found
-
-
-def _expect(condition: bool, what: str) -> None:
-    if not condition:
-        raise StoreError(f"the file does not hold {what}: it was not written by ssvgp as it is")
-
-
-def _whole_numbers(values: np.ndarray, below: int, what: str) -> np.ndarray:
-    """Indices (a,) that lie in a range, as this machine counts."""
-    _expect(values.ndim == 1 and values.dtype.kind in "iu", what)
-    _expect(not values.size or bool((values >= 0).all() and (values < below).all()), what)
-    return values.astype(np.intp)
-
-
-def _inputs(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Inputs:
-    d = int(header["d"])
-    kept = _whole_numbers(arrays["kept"], d, "the numbers of its columns")
-    constant = _whole_numbers(arrays["constant"], d, "the numbers of its constant columns")
-    copies = _whole_numbers(arrays["copies"].ravel(), d, "the numbers of its copied columns").reshape(-1, 2)
-    centre, spread = arrays["centre"], arrays["spread"]
-    _expect(centre.shape == spread.shape == kept.shape, "a mean and a standard deviation for each column")
-    return Inputs(d, kept, centre, spread, constant, {int(copy): int(first) for copy, first in copies})
-
-
-def _target(header: dict[str, Any], numbers: np.ndarray) -> Target:
-    centre, spread, low, high, *shape = (float(number) for number in numbers)
-    curve: Curve = CURVES[header["curve"]](*shape)
-    return Target(curve, centre, spread, low, high, bool(header["constant_target"]))
-
-
-def _train(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> Train:
-    X, y, p = arrays["X"], arrays["y"], inputs.kept.size
-    _expect(X.ndim == 2 and y.shape == X.shape[:1] and y.dtype == np.float64, "a target for each row")
-    if header["table"] == "whole":
-        _expect(X.shape[1] == p and X.dtype == np.float32, "its table")
-        return Train(X.astype(float), y, Layout(inputs.spread))
-    stored = _whole_numbers(arrays["stored"], p, "the numbers of its active columns")
-    _expect(X.shape[1] == stored.size and X.dtype == np.float64, "its active columns")
-    return Train(Columns(X, stored, p), y, Layout(inputs.spread))
-
-
-def _members(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> tuple[Member, ...]:
-    kernels = [kernel_of(expression) for expression in header["kernels"]]
-    ends = np.cumsum(_whole_numbers(arrays["sizes"], inputs.kept.size + 1, "the sizes of its members"))
-    active = _whole_numbers(arrays["active"], inputs.kept.size, "the active inputs of its members")
-    theta, inclusion, scalars = arrays["theta"], arrays["inclusion"], arrays["scalars"]
-    _expect(ends.size > 0 and scalars.shape == (ends.size, len(SCALARS)), "the parameters of its members")
-    _expect(theta.shape == inclusion.shape == active.shape == (ends[-1],), "an inverse lengthscale for each input")
-    _expect(set(header["backgrounds"]) <= set(KINDS), "a background that this version knows")
-    layout, out = _layout(header, arrays, inputs), []
-    for k, end in enumerate(ends):
-        at = slice(ends[k - 1] if k else 0, end)
-        numbers = {name: float(value) for name, value in zip(SCALARS, scalars[k], strict=True)}
-        parameters = Parameters(theta[at], **numbers, background_kind=header["backgrounds"][k])
-        kernel = kernels[header["kernel_of_member"][k]]
-        out.append(Member(active[at], parameters, kernel, inclusion[at], layout if header["units"][k] else None))
-    return tuple(out)
-
-
-def _layout(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs) -> Layout:
-    """What backgrounds know of the columns; axes are there where one is evened."""
-    axes = arrays.get("axes")
-    if axes is None:
-        _expect("evened" not in header["backgrounds"], "the axes of its background")
-    else:
-        good = axes.ndim == 2 and axes.shape[0] == inputs.kept.size and axes.dtype == np.float64
-        _expect(good, "the axes of its background over all columns")
-    return Layout(inputs.spread, axes)
+    searched = notes["search"].to_plain() if notes.get("search") else None
+    return {"interrupted": bool(notes.get("interrupted")), "search": searched}, arrays

@@ -54,7 +54,9 @@ def _value(stored: Any) -> Any:
         return stored
     ((kind, content), *more) = stored.items()
     if kind == "record" and content in RECORDS:
-        return RECORDS[content](**{name: _value(value) for name, value in stored["fields"].items()})
+        kind_of = RECORDS[content]
+        known = {field.name for field in fields(kind_of)}  # a setting that is gone since was for fits alone
+        return kind_of(**{name: _value(value) for name, value in stored["fields"].items() if name in known})
     if kind == "kernel" and not more:
         return kernel_of(content)
     if kind in ("list", "tuple") and not more:

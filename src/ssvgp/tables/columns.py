@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-NAMED = 8  # columns that a message lists before it only counts
+from ssvgp.data import inputs
+
 ALIKE = 0.6  # similarity from which a name is suggested
 LONGEST = 60  # characters of a name or cell that a message shows
 
@@ -19,16 +20,20 @@ class MissingLibrary(TableError):
     """A file needs a library that is not installed; the message holds the command that installs it."""
 
 
+def plain(text: str) -> str:
+    """Text that cannot steer a terminal: names of columns may hold anything."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def shown(text: str) -> str:
     """A name or cell for a message: in quotes, on one line, without control characters, not too long."""
-    plain = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in legible(text))
-    return f"'{plain}'" if len(plain) <= LONGEST else f"'{plain[: LONGEST - 3]}...'"
+    whole = plain(legible(text))
+    return f"'{whole}'" if len(whole) <= LONGEST else f"'{whole[: LONGEST - 3]}...'"
 
 
-def listed(names: Sequence[str], most: int = NAMED) -> str:
+def listed(names: Sequence[str]) -> str:
     """Names for a message, the first few of them and how many more there are."""
-    text = ", ".join(shown(name) for name in names[:most])
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    return inputs.listed([shown(name) for name in names], most=8)
 
 
 def legible(text: str) -> str:

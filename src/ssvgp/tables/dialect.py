@@ -65,15 +65,15 @@ def dialect_of(path: Path, asked: Asked) -> Dialect:
     """The dialect of a text file, as asked for and otherwise as its first lines show it."""
     encoding, errors = _encoding(path, asked.encoding)
     lines = _head(path, encoding, errors)
-    told = SEP_LINE.fullmatch(lines[0])
-    separator = asked.separator or (told[1] if told else None)
-    lines = lines[1:] if told else lines
+    line = SEP_LINE.fullmatch(lines[0])
+    separator = asked.separator or (line[1] if line else None)
+    lines = lines[1:] if line else lines
     tab_first = path.suffix.lower() in (".tsv", ".tab")
     separator = separator or _separator(lines, ("\t", *SEPARATORS) if tab_first else SEPARATORS)
     rows = _split(lines, separator)
     decimal = asked.decimal or _decimal(rows, separator)
     header = _has_header(rows, decimal) if asked.header is None else asked.header
-    return Dialect(encoding, errors, separator, decimal, header, skip=1 if told else 0)
+    return Dialect(encoding, errors, separator, decimal, header, skip=1 if line else 0)
 
 
 def _encoding(path: Path, asked: str | None) -> tuple[str, str]:

@@ -21,23 +21,33 @@ ROW_LABELS = re.compile(r"__index_level_\d+__|column1|unnamed: 0|index", re.IGNO
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked of a table: the target, which columns are inputs, what to do with gaps and texts."""
+    """What is asked of a table: the target, which columns are inputs, what to do with gaps and texts.
+
+    `weight` and `noise` name columns that are no inputs: how many times a row counts, and its known noise variance.
+    """
 
     target: str
     features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     missing: str = "error"
     categories: str = "error"
+    weight: str = ""
+    noise: str = ""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Inputs X (n, d), target y (n,), the recipe that made them, and notes on what was left out or assumed."""
+    """Inputs X (n, d), target y (n,), the recipe that made them, and notes on what was left out or assumed.
+
+    Weights and known noise variances of the rows (n,) where the table has them.
+    """
 
     X: np.ndarray
     y: np.ndarray
     recipe: Recipe
     notes: tuple[str, ...]
+    weights: np.ndarray | None = None
+    noise: np.ndarray | None = None
 
 
 @dataclass
@@ -79,8 +89,26 @@ def prepare(table: Table, choice: Choice) -> Prepared:
         reading.notes.append(f"only {_rows(len(reading.values))}: what was believed before weighs as much as the data")
     columns = tuple(_column(reading, j) for j in range(len(reading.places) - 1))
     recipe = Recipe(choice.target, columns, choice.missing)
-    X = recipe.encode(reading.values[:, :-1]).X
-    return Prepared(X, reading.values[:, -1].copy(), recipe, (*table.notes, *reading.notes))
+    X, y = recipe.encode(reading.values[:, :-1]).X, reading.values[:, -1].copy()
+    weights, noise = (_of_rows(reading, name) for name in (choice.weight, choice.noise))
+    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise)
+
+
+def _of_rows(reading: _Reading, name: str) -> np.ndarray | None:
+    """A column of numbers from zero up that is no input, for the rows that were kept (n,); None for no name."""
+    if not name:
+        return None
+    table, place = reading.table, find(name, reading.table.names)
+    found, _ = _pass(table, [place], {}, stop=True)
+    values = found.values[np.searchsorted(found.lines, reading.lines), 0]
+    wrong = np.flatnonzero(~(values >= 0.0))
+    if wrong.size:
+        what = "value missing" if np.isnan(values[wrong[0]]) else f"{values[wrong[0]]:g} is negative"
+        raise TableError(
+            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight or a noise variance is"
+            " a number from zero up"
+        )
+    return values
 
 
 def _inputs(table: Table, choice: Choice) -> list[int]:
@@ -93,7 +121,10 @@ def _inputs(table: Table, choice: Choice) -> list[int]:
     dropped = {*choose(choice.drop, names)}
     if target in dropped:
         raise TableError(f"--drop takes out the target {shown(choice.target)}")
-    places = [j for j in wanted if j != target and j not in dropped]
+    apart = {target, *(find(name, names) for name in (choice.weight, choice.noise) if name)}
+    if len(apart) < 1 + bool(choice.weight) + bool(choice.noise):
+        raise TableError("--target, --weight and --noise name three different columns")
+    places = [j for j in wanted if j not in apart and j not in dropped]
     if not places:
         raise TableError(f"no column is left as an input beside the target {shown(choice.target)}")
     return places

@@ -134,7 +134,7 @@ def refuse_infinite(block: Block, table: Table, places: Sequence[int]) -> None:
         row, column = found[0]
         raise TableError(
             f"{table.unit} {block.lines[row]}, column {shown(table.names[places[column]])}: an infinite value; "
-            f"mend it or leave it empty"
+            f"correct it or leave it empty"
         )
 
 

@@ -68,7 +68,7 @@ class TextTable:
         sign = {"\t": "tab", " ": "blank"}.get(self.dialect.separator, self.dialect.separator)
         return TableError(
             f"line {line} has {found} cells where the {named} has {width} (separated by {sign}): "
-            f"mend the line, or give --separator"
+            f"correct the line, or give --separator"
         )
 
 

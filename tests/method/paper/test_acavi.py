@@ -213,15 +213,15 @@ def test_single_precision_of_a_wide_pool_does_not_change_the_answer(
 
 def test_settings_resolve_to_the_numbers_of_the_appendix() -> None:
     plain, field = PaperSettings(), PaperSettings(posterior="mean-field")
-    assert [acavi.learning_rate(plain, n) for n in (300, 10**6)] == [0.05, 0.01]
-    assert [acavi.learning_rate(field, n) for n in (300, 10**6)] == [0.01, 0.01]
-    assert [acavi.minibatch_rows(s, 300) for s in (plain, field)] == [75, 300]
-    assert [acavi.minibatch_rows(plain, n) for n in (10**4, 10**6)] == [256, 256]
-    assert acavi.learning_rate(plain, 10**4) == 0.01
-    assert acavi.minibatch_rows(replace(plain, minibatch=64), 300) == 64
-    assert acavi.minibatch_rows(replace(plain, minibatch=64), 50) == 50
+    assert [plain.learning_rate_for(n) for n in (300, 10**6)] == [0.05, 0.01]
+    assert [field.learning_rate_for(n) for n in (300, 10**6)] == [0.01, 0.01]
+    assert [s.minibatch_for(300) for s in (plain, field)] == [75, 300]
+    assert [plain.minibatch_for(n) for n in (10**4, 10**6)] == [256, 256]
+    assert plain.learning_rate_for(10**4) == 0.01
+    assert replace(plain, minibatch=64).minibatch_for(300) == 64
+    assert replace(plain, minibatch=64).minibatch_for(50) == 50
     with pytest.raises(ValueError, match="above zero"):
-        acavi.minibatch_rows(replace(plain, minibatch=0), 300)
+        replace(plain, minibatch=0).minibatch_for(300)
     with pytest.raises(ValueError, match="'zero-temperature' or 'mean-field'"):
         family_of(replace(plain, posterior="full"))
 

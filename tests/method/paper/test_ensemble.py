@@ -16,6 +16,7 @@ from ssvgp.method.paper.ensemble import paper_ensemble
 from ssvgp.method.paper.grid import climb_on, grid
 from ssvgp.records import Ensemble, Train
 from ssvgp.settings import AutoSettings, Blur, PaperSettings
+from ssvgp.settings import paper as paper_settings
 
 SE = kernel_named("se")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
@@ -142,7 +143,7 @@ def test_the_dense_start_of_the_default_keeps_its_own_constants() -> None:
 
 
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper, "SMALL_ROWS", 30)
+    monkeypatch.setattr(paper_settings, "SMALL_ROWS", 30)
     exact = ensemble(replace(QUICK, loo_neighbours=59)).notes["loo"]
     assert ensemble(QUICK).notes["loo"] == pytest.approx(exact)  # 64 neighbours are more than there are
 

@@ -8,6 +8,7 @@ import pytest
 from ssvgp.data.view import Standardised
 from ssvgp.method.paper import minibatch
 from ssvgp.method.paper.minibatch import draw, pool, squared_distances
+from ssvgp.records import Train
 
 
 def data(n: int = 60, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -22,8 +23,8 @@ def test_neighbours_are_those_of_the_obvious_search(large: int, monkeypatch: pyt
     X, y = data()
     theta = np.array([1.0, -0.3, 0.0, 2.0])
     active = np.array([0, 1, 2, 4])
-    source = pool(X, y, active, 10, "nearest", 1000, np.random.default_rng(1))
-    rows, targets = draw(source, theta, np.random.default_rng(2))
+    source = pool(Train(X, y), active, 10, "nearest", 1000, np.random.default_rng(1))
+    rows, targets, _ = draw(source, theta, np.random.default_rng(2))
     centre = int(np.random.default_rng(2).integers(60))
     distance = (((X[:, active] - X[centre, active]) * theta) ** 2).sum(1)
     assert set(targets) == set(np.argsort(distance)[:10].astype(float))
@@ -43,7 +44,8 @@ def test_the_pool_of_a_view_is_that_of_the_table_it_stands_for(
     view = Standardised(X, kept, X[:, kept].mean(0), X[:, kept].std(0))
     for chosen in (active, np.arange(4)):
         lazy, plain = (
-            pool(table, y, chosen, 8, "nearest", candidates, np.random.default_rng(0)) for table in (view, view[:])
+            pool(Train(table, y), chosen, 8, "nearest", candidates, np.random.default_rng(0))
+            for table in (view, view[:])
         )
         assert lazy.X.dtype == (np.float64 if large == 2**24 else np.float32)
         assert np.array_equal(lazy.X, plain.X)
@@ -52,15 +54,15 @@ def test_the_pool_of_a_view_is_that_of_the_table_it_stands_for(
 
 def test_a_whole_batch_is_all_rows_in_order() -> None:
     X, y = data()
-    source = pool(X, y, np.arange(5), 60, "nearest", 10, np.random.default_rng(0))
-    rows, targets = draw(source, np.ones(5), np.random.default_rng(0))
+    source = pool(Train(X, y), np.arange(5), 60, "nearest", 10, np.random.default_rng(0))
+    rows, targets, _ = draw(source, np.ones(5), np.random.default_rng(0))
     assert np.array_equal(rows, X)
     assert np.array_equal(targets, y)
 
 
 def test_neighbours_come_from_the_candidates_only() -> None:
     X, y = data()
-    source = pool(X, y, np.arange(5), 8, "nearest", 20, np.random.default_rng(0))
+    source = pool(Train(X, y), np.arange(5), 8, "nearest", 20, np.random.default_rng(0))
     assert source.X.shape == (20, 5)
     seen = {value for seed in range(30) for value in draw(source, np.ones(5), np.random.default_rng(seed))[1]}
     assert seen <= set(source.y)
@@ -69,8 +71,8 @@ def test_neighbours_come_from_the_candidates_only() -> None:
 @pytest.mark.parametrize("kind", ["nearest", "uniform"])
 def test_without_active_inputs_rows_are_drawn_at_random(kind: str) -> None:
     X, y = data()
-    source = pool(X, y, np.array([], dtype=int), 7, kind, 1000, np.random.default_rng(0))
-    rows, targets = draw(source, np.zeros(0), np.random.default_rng(1))
+    source = pool(Train(X, y), np.array([], dtype=int), 7, kind, 1000, np.random.default_rng(0))
+    rows, targets, _ = draw(source, np.zeros(0), np.random.default_rng(1))
     assert rows.shape == (7, 0)
     assert np.unique(targets).size == 7
 
@@ -78,4 +80,4 @@ def test_without_active_inputs_rows_are_drawn_at_random(kind: str) -> None:
 def test_an_unknown_kind_is_refused() -> None:
     X, y = data()
     with pytest.raises(ValueError, match="'nearest' or 'uniform'"):
-        pool(X, y, np.arange(5), 7, "far", 1000, np.random.default_rng(0))
+        pool(Train(X, y), np.arange(5), 7, "far", 1000, np.random.default_rng(0))

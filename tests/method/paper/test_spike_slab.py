@@ -42,7 +42,8 @@ def test_exact_updates_never_lower_the_elbo() -> None:
     beliefs = Beliefs(np.full(6, 0.9), (1.0, 1.0))
     values = [bound(beliefs.inclusion, beliefs.xi)]
     for _ in range(30):
-        beliefs = spike_slab.update(PRIOR, SECOND_MOMENT, beliefs)
+        inclusion = spike_slab.update_inclusion(PRIOR, SECOND_MOMENT, beliefs.xi)
+        beliefs = Beliefs(inclusion, spike_slab.update_pi(PRIOR, inclusion))
         values.append(bound(beliefs.inclusion, beliefs.xi))
     assert np.all(np.diff(values) >= -1e-10)
 

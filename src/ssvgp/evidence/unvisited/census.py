@@ -17,8 +17,6 @@ from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud
 from ssvgp.model.priors import log_set_prior
 from ssvgp.settings import Prior
 
-MOST_INPUTS = 12
-
 
 @dataclass(frozen=True)
 class Priced:

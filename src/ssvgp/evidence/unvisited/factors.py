@@ -22,52 +22,50 @@ from ssvgp.evidence.laplace import Fit, Problem, mode, stack_values
 from ssvgp.evidence.logs import log_mean
 from ssvgp.gp.marginal import stack_size
 from ssvgp.records import Parameters
+from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
-FEW = 40  # up to this many excluded inputs are all measured; beyond, a sample corrects the formula
-FEW_ROWS = 500
-SAMPLE = 5
+SAMPLE = 5  # inputs that correct the formula where not all are measured
 THETAS = np.array([0.02, 0.06, 0.12, 0.22, 0.4, 0.7, 1.2, 2.0])  # where the likelihood is evaluated
 MIDDLING = 5  # strengths that are tried first
 HOPELESS = 15.0  # nats below the best strength, or below none, from which stronger ones are not tried
 SCALE_STEPS = np.array([-1.0, 0.0, 1.0])  # sds from the prior mean of log scale, where no set has fixed a scale
 
 
-def bayes_factors(problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
+def bayes_factors(
+    problem: Problem, found: Fit, gain: np.ndarray, cost: np.ndarray, most_measured: int, workers: Executor = SERIAL
+) -> np.ndarray:
     """log p(y | S + j, s) / p(y | S) for every slab scale s and input j: (scales, d), minus infinity inside S.
 
-    gain and cost (d,) are those of `screen`, for unit scale where the set is empty. All inputs are measured where they
-    are few; else this is the formula, which `correction` mends.
+    gain and cost (d,) are those of `screen`, for unit scale where the set is empty. Up to
+    `most_measured` inputs are all measured; beyond this is the formula, which `correction` corrects.
     """
     scales = _kernel_scales(problem, found)
     out = log_mean([log_bayes_factors(gain * tau, cost * tau, problem.prior) for tau in scales])
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
-    if _all_measured(problem, outside):
-        out[:, outside] = _measure(problem, found, outside)
+    if outside.size <= most_measured:
+        out[:, outside] = _measure(problem, found, outside, workers)
     out[:, list(found.candidate.active)] = -np.inf
     return out
 
 
-def correction(problem: Problem, found: Fit, log_factors: np.ndarray) -> np.ndarray:
+def correction(
+    problem: Problem, found: Fit, log_factors: np.ndarray, most_measured: int, workers: Executor = SERIAL
+) -> np.ndarray:
     """What the formula is off by at each slab scale (scales,): the median over inputs spread over its range."""
     outside = np.setdiff1d(np.arange(problem.d), found.candidate.active)
-    if not outside.size or _all_measured(problem, outside):
+    if outside.size <= most_measured:
         return np.zeros(len(log_factors))
     by_rank = outside[np.argsort(log_factors[-1, outside], kind="stable")]
     chosen = by_rank[np.linspace(0, by_rank.size - 1, SAMPLE).astype(int)]
-    return np.median(_measure(problem, found, chosen) - log_factors[:, chosen], axis=1)
+    return np.median(_measure(problem, found, chosen, workers) - log_factors[:, chosen], axis=1)
 
 
-def _all_measured(problem: Problem, outside: np.ndarray) -> bool:
-    """Whether the likelihood is evaluated for every excluded input: where inputs are few and rows not many."""
-    return outside.size <= FEW and problem.n <= FEW_ROWS
-
-
-def _measure(problem: Problem, found: Fit, inputs: np.ndarray) -> np.ndarray:
+def _measure(problem: Problem, found: Fit, inputs: np.ndarray, workers: Executor) -> np.ndarray:
     scales, at = _kernel_scales(problem, found), mode(problem, found)
-    base = float(_likelihoods(problem, found, list(found.candidate.active), [at])[0])
-    table = problem.workers.map(measured, [(problem, found, int(j), scales, base) for j in inputs])
-    return np.reshape(table, (inputs.size, len(problem.prior.slab_scales))).T
+    base = float(_likelihoods(problem, found, found.candidate.columns, [at])[0])
+    table = workers.map(measured, [(problem, found, int(j), scales, base) for j in inputs])
+    return np.reshape(table, (inputs.size, len(problem.prior.slabs))).T
 
 
 def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.ndarray:
@@ -82,7 +80,7 @@ def log_bayes_factors(gain: np.ndarray, cost: np.ndarray, prior: Prior) -> np.nd
     grown = 1.0 + rho * cost
     log_ratio = -0.5 * np.log(grown) + 0.5 * rho * gain / grown
     top = log_ratio.max(0)
-    return np.log(slab_cells(prior.slab_scales).T @ np.exp(log_ratio - top)) + top
+    return np.log(slab_cells(prior.slabs).T @ np.exp(log_ratio - top)) + top
 
 
 def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: float) -> np.ndarray:
@@ -98,16 +96,17 @@ def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: flo
             break
     top = ratio.max()
     if not np.isfinite(top):
-        return np.full(len(problem.prior.slab_scales), top)
-    return np.asarray(np.log(slab_cells(problem.prior.slab_scales).T @ np.exp(ratio - top)) + top)
+        return np.full(len(problem.prior.slabs), top)
+    return np.asarray(np.log(slab_cells(problem.prior.slabs).T @ np.exp(ratio - top)) + top)
 
 
 def _ratios(problem: Problem, found: Fit, j: int, thetas: np.ndarray, scales: np.ndarray) -> np.ndarray:
     """log likelihood (r,) of the set with input j at each of these strengths (r,)."""
     at = mode(problem, found)
     taus = scales if found.candidate.size == 0 else [at.scale]
-    each = [replace(at, theta=np.append(at.theta, t), scale=float(tau)) for tau in taus for t in thetas]
-    values = _likelihoods(problem, found, [*found.candidate.active, j], each).reshape(len(taus), -1)
+    own = problem.candidate([j]).columns  # of an untied input all are tried at one strength
+    each = [replace(at, theta=np.append(at.theta, [t] * len(own)), scale=float(tau)) for tau in taus for t in thetas]
+    values = _likelihoods(problem, found, [*found.candidate.columns, *own], each).reshape(len(taus), -1)
     return log_mean(values)
 
 
@@ -126,12 +125,14 @@ def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:
     return np.exp(mean + sd * SCALE_STEPS)
 
 
-def _likelihoods(problem: Problem, found: Fit, active: list[int], each: list[Parameters]) -> np.ndarray:
+def _likelihoods(problem: Problem, found: Fit, columns: list[int], each: list[Parameters]) -> np.ndarray:
     total = np.zeros(len(each))
     for block in problem.blocks:
         gram = block.grams.get(found.candidate.background)
         step = stack_size(block.y.size)
         for start in range(0, len(each), step):
             some = each[start : start + step]
-            total[start : start + step] += stack_values(problem.kernel, block.X[:, active], block.y, some, gram)
+            total[start : start + step] += stack_values(
+                problem.kernel, block.X[:, columns], block.y, some, gram, block.noise
+            )
     return total

@@ -16,9 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-CHUNK_BYTES = 2**26  # bounds the (rows, rows, inputs) array that a function of two points spans
+from ssvgp.gp.batches import BATCH_BYTES
+from ssvgp.run.optional import require
+
+KERNEL = "this kernel"
 SLOPE_COLUMNS = 32  # excluded inputs that share one vector-Jacobian product
-SMALLEST_STEP, LARGEST_STEP = 1e-6, 1e-2
+STEPS = (1e-6, 1e-2)  # smallest and largest of a difference
 
 
 class _Programs(NamedTuple):
@@ -30,15 +33,6 @@ class _Programs(NamedTuple):
     value: Callable[..., np.ndarray]
     product: Callable[..., np.ndarray]
     diagonal: Callable[..., np.ndarray]
-
-
-def _require(library: str) -> Any:
-    try:
-        return importlib.import_module(library)
-    except ImportError as error:
-        raise ImportError(
-            f'this kernel is written in {library}, which is not installed: pip install "ssvgp[{library}]"'
-        ) from error
 
 
 def _over_pairs(function: Callable[..., Any], vmap: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,7 +60,7 @@ def _double_precision(jax: Any) -> AbstractContextManager[Any]:
 
 
 def _jax_programs(function: Callable[..., Any], whole: bool) -> _Programs:
-    jax = _require("jax")
+    jax = require("jax", KERNEL)
     pairs = function if whole else _over_pairs(function, jax.vmap)
 
     def pull(left: Any, right: Any, theta: Any, weights: Any) -> Any:
@@ -85,7 +79,7 @@ def _jax_programs(function: Callable[..., Any], whole: bool) -> _Programs:
 
 
 def _torch_programs(function: Callable[..., Any], whole: bool) -> _Programs:
-    torch = _require("torch")
+    torch = require("torch", KERNEL)
     pairs = function if whole else _over_pairs(function, torch.func.vmap)
     diagonal = _over_rows(function, torch.func.vmap, whole)
 
@@ -153,7 +147,7 @@ class AutodiffKernel:
 
     def _chunks(self, left: int, right: int, p: int) -> Iterator[slice]:
         """Slices of the left rows that keep a function of two points within bounded memory."""
-        rows = left if self.takes_matrices else max(1, CHUNK_BYTES // (8 * max(right, 1) * p))
+        rows = left if self.takes_matrices else max(1, BATCH_BYTES // (8 * max(right, 1) * p))
         return (slice(start, start + rows) for start in range(0, left, max(rows, 1)))
 
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -237,7 +231,7 @@ class _AutodiffEvaluation:
         squared, because the kernel is even in theta_j.
         """
         p, q = self.theta.shape[0], columns.shape[1]
-        step = min(max(np.sqrt(self.floor), SMALLEST_STEP), LARGEST_STEP)
+        step = min(max(np.sqrt(self.floor), STEPS[0]), STEPS[1])
         out = np.empty(q)
         for start in range(0, q, SLOPE_COLUMNS):
             some = columns[:, start : start + SLOPE_COLUMNS]
@@ -266,6 +260,6 @@ def autodiff_kernel(
         raise TypeError(f"a kernel is a function of (x, x', theta); got {type(function).__name__}")
     if library not in _MAKERS:
         raise ValueError(f"unknown library {library!r}; kernels are written in one of: {', '.join(_MAKERS)}")
-    _require(library)
+    require(library, KERNEL)
     label = name or getattr(function, "__name__", type(function).__name__)
     return AutodiffKernel(function, library, label, even, matrix, local)

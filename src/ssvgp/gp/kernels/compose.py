@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +12,13 @@ from ssvgp.gp.kernels.families import (
     Evaluation,
     Kernel,
     Periodic,
+    Plain,
     Polynomial,
+    Stationary,
     cauchy,
     linear,
     matern,
+    plain_of,
     rational_quadratic,
     squared_exponential,
 )
@@ -67,6 +71,10 @@ class Sum:
         matrix = self.share * first.matrix + (1.0 - self.share) * second.matrix
         return _PairEvaluation(matrix, (first, second), (self.share, 1.0 - self.share))
 
+    def to_plain(self) -> Plain:
+        parts = {"first": plain_of(self.first), "second": plain_of(self.second)}
+        return {"kind": "sum", **parts, "share": float(self.share)}
+
 
 @dataclass(frozen=True)
 class Product:
@@ -91,6 +99,9 @@ class Product:
         first, second = self.first.evaluate(rows, theta, floor), self.second.evaluate(rows, theta, floor)
         return _PairEvaluation(first.matrix * second.matrix, (first, second), (second.matrix, first.matrix))
 
+    def to_plain(self) -> Plain:
+        return {"kind": "product", "first": plain_of(self.first), "second": plain_of(self.second)}
+
 
 def partly_local(kernel: Kernel) -> bool:
     """Whether the kernel, or a part of it, falls with distance: near rows then say most about each other."""
@@ -109,6 +120,46 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "poly": Polynomial,
     "periodic": Periodic,
 }
+
+Reader = Callable[[Callable[[Any], Kernel], Plain], Kernel]  # of what reads inner kernels, and the plain values
+READERS: dict[str, Reader] = {
+    "rq": lambda read, plain: rational_quadratic(plain["shape"]),
+    "poly": lambda read, plain: Polynomial(plain["degree"], plain["offset"], str(plain["name"])),
+    "periodic": lambda read, plain: Periodic(_stationary(read(plain["inner"])), plain["period"], str(plain["name"])),
+    "sum": lambda read, plain: Sum(read(plain["first"]), read(plain["second"]), plain["share"]),
+    "product": lambda read, plain: Product(read(plain["first"]), read(plain["second"])),
+}
+DEEPEST = 50  # of kernels within kernels
+
+
+def register(name: str, make: Callable[[], Kernel], reader: Reader | None = None) -> None:
+    """Add a kernel by its name: `make` gives it to `kernel="name"`, and to a file whose `to_plain` has that kind.
+
+    A kernel with numbers of its own has a `reader` that makes it of what its `to_plain` wrote.
+    """
+    if not name or name in KERNELS or set(name) & set("+*"):
+        raise ValueError(f"a kernel needs a name of its own, without + and *; there are {', '.join(KERNELS)}: {name!r}")
+    KERNELS[name] = make
+    if reader is not None:
+        READERS[name] = reader
+
+
+def from_plain(plain: Any, depth: int = 0) -> Kernel:
+    """The kernel that `to_plain` wrote."""
+    if depth > DEEPEST or not isinstance(plain, dict):
+        raise ValueError(f"{str(plain)[:80]} is no expression of a kernel")
+    kind = plain.get("kind")
+    if kind in READERS:
+        return READERS[kind](lambda inner: from_plain(inner, depth + 1), plain)
+    if kind in KERNELS:
+        return KERNELS[kind]()
+    raise ValueError(f"the file names a kernel {kind!r} that this version of ssvgp does not know: upgrade ssvgp")
+
+
+def _stationary(kernel: Kernel) -> Stationary:
+    if not isinstance(kernel, Stationary):
+        raise ValueError(f"a periodic kernel is made of a stationary one, not of {kernel.name!r}")
+    return kernel
 
 
 def kernel_named(kernel: str | Kernel) -> Kernel:

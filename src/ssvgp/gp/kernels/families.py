@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -75,6 +75,22 @@ class Kernel(Protocol):
         ...
 
 
+Plain = dict[str, Any]  # a kernel as a file holds it: its kind, numbers, and the kernels it is made of
+
+
+class OwnCodeError(TypeError):
+    """A kernel that is code of the user's own, which no file can hold."""
+
+
+def plain_of(kernel: Any) -> Plain:
+    """The kernel as plain values, if it has `to_plain`, as all kernels of the package do."""
+    own = getattr(kernel, "to_plain", None)
+    if own is None:
+        raise OwnCodeError(f"the kernel {kernel.name!r} is code of your own")
+    found: Plain = own()
+    return found
+
+
 @dataclass(frozen=True)
 class _Pointwise:
     """Evaluation of g(M): `derivative` is g'(M), `contract` sums weights against every M_j."""
@@ -111,10 +127,34 @@ class Stationary:
     def diagonal(self, rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return np.ones(rows.shape[0])
 
-    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
+    def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> _Pointwise:
         value, slope = self.profile.with_derivative(own_distance(scaled(rows, theta)), floor)
         slope.flat[:: slope.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
         return _Pointwise(value, slope, rows, theta, contract_distance)
+
+    def upper_at_each(self, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
+        """As the function of that name: half of the exponentials are enough."""
+        return upper_only(self.profile.value, np.stack([own_distance(rows * theta) for theta in thetas]))
+
+    def with_groups(self, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """As the function of that name: distances add up, and those of one input are cheap."""
+        p = rows.shape[1]
+        m = np.empty((len(groups), rows.shape[0], rows.shape[0]))
+        m[:] = own_distance(rows * theta[:p])
+        for position, columns in enumerate(groups.T):
+            inputs, where = np.unique(columns, return_inverse=True)
+            one = (table[:, inputs] * theta[p + position]).T
+            gaps = one[:, :, None] - one[:, None, :]
+            gaps *= gaps
+            for each, index in zip(m, where, strict=True):
+                each += gaps[index]
+        return upper_only(self.profile.value, m)
+
+    def to_plain(self) -> Plain:
+        if not hasattr(self.profile, "to_plain"):
+            raise OwnCodeError(f"the kernel {self.name!r} is code of your own")
+        found: Plain = self.profile.to_plain()
+        return found
 
 
 def squared_exponential() -> Stationary:
@@ -143,10 +183,13 @@ def rational_quadratic(shape: float = 1.0) -> Stationary:
 
 
 def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
-    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p), of which only the upper triangles may be used."""
-    if not isinstance(kernel, Stationary):
-        return np.stack([kernel.matrix(rows, rows, theta) for theta in thetas])
-    return upper_only(kernel.profile.value, np.stack([own_distance(rows * theta) for theta in thetas]))
+    """C (g, n, n) of rows (n, p) at each theta of thetas (g, p), of which only the upper triangles may be used.
+
+    A kernel that knows a faster way has a method of this name.
+    """
+    fast = getattr(kernel, "upper_at_each", None)
+    stack: np.ndarray = fast(rows, thetas) if fast else np.stack([kernel.matrix(rows, rows, at) for at in thetas])
+    return stack
 
 
 def with_groups(
@@ -154,22 +197,14 @@ def with_groups(
 ) -> np.ndarray:
     """C (g, n, n) of rows (n, p) with each group (g, k) of columns of the table (n, d) added, at theta (p + k,).
 
-    Only the upper triangles may be used.
+    Only the upper triangles may be used. A kernel that knows a faster way has a method of this name.
     """
-    if not isinstance(kernel, Stationary):
+    fast = getattr(kernel, "with_groups", None)
+    if fast is None:
         grown = [np.column_stack([rows, table[:, group]]) for group in groups]
         return np.stack([kernel.matrix(one, one, theta) for one in grown])
-    p = rows.shape[1]
-    m = np.empty((len(groups), rows.shape[0], rows.shape[0]))
-    m[:] = own_distance(rows * theta[:p])
-    for position, columns in enumerate(groups.T):  # distances add up, and those of one input are cheap
-        inputs, where = np.unique(columns, return_inverse=True)
-        one = (table[:, inputs] * theta[p + position]).T
-        gaps = one[:, :, None] - one[:, None, :]
-        gaps *= gaps
-        for each, index in zip(m, where, strict=True):
-            each += gaps[index]
-    return upper_only(kernel.profile.value, m)
+    stack: np.ndarray = fast(rows, table, theta, groups)
+    return stack
 
 
 # --- kernels of the inner product ---------------------------------------------------------------------------
@@ -201,6 +236,9 @@ class Polynomial:
         base = self.offset + own @ own.T
         derivative = self.degree * base ** (self.degree - 1)
         return _Pointwise(base**self.degree, derivative, rows, theta, contract_product)
+
+    def to_plain(self) -> Plain:
+        return {"kind": "poly", "degree": int(self.degree), "offset": float(self.offset), "name": self.name}
 
 
 def linear() -> Polynomial:
@@ -245,5 +283,7 @@ class Periodic:
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
         inner = self.inner.evaluate(self._circle(rows), np.tile(theta, 2), floor)
-        assert isinstance(inner, _Pointwise)
         return _Pointwise(inner.matrix, inner.derivative, rows, theta, self._contract)
+
+    def to_plain(self) -> Plain:
+        return {"kind": "periodic", "inner": plain_of(self.inner), "period": float(self.period), "name": self.name}

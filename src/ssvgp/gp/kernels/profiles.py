@@ -1,13 +1,13 @@
 """Profiles h(r^2) of stationary kernels, with their derivative in r^2.
 
 A profile is handed the squared distances m for good: it may overwrite them, since fresh large arrays cost as much
-as the arithmetic.
+as the arithmetic. `to_plain` is what a file holds of a profile: its kind, and numbers where it has any.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,9 @@ class Profile(Protocol):
 class SquaredExponentialProfile:
     """h = exp(-r^2 / 2)."""
 
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "se"}
+
     def value(self, m: np.ndarray) -> np.ndarray:
         m *= -0.5
         return np.exp(m, out=m)
@@ -36,6 +39,9 @@ class SquaredExponentialProfile:
 @dataclass(frozen=True)
 class Matern12Profile:
     """h = exp(-r)."""
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "matern12"}
 
     def value(self, m: np.ndarray) -> np.ndarray:
         r = np.sqrt(m, out=m)
@@ -54,6 +60,9 @@ class Matern12Profile:
 class Matern32Profile:
     """h = (1 + s) exp(-s), s = sqrt(3) r."""
 
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "matern32"}
+
     def value(self, m: np.ndarray) -> np.ndarray:
         s, decay = _decay(m, 3.0)
         s += 1.0
@@ -71,6 +80,9 @@ class Matern32Profile:
 @dataclass(frozen=True)
 class Matern52Profile:
     """h = (1 + s + s^2 / 3) exp(-s), s = sqrt(5) r."""
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "matern52"}
 
     def value(self, m: np.ndarray) -> np.ndarray:
         s, decay = _decay(m, 5.0)
@@ -105,6 +117,9 @@ def _decay(m: np.ndarray, factor: float) -> tuple[np.ndarray, np.ndarray]:
 class CauchyProfile:
     """h = 1 / (1 + r^2)."""
 
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "cauchy"}
+
     def value(self, m: np.ndarray) -> np.ndarray:
         m += 1.0
         return np.divide(1.0, m, out=m)
@@ -119,6 +134,9 @@ class RationalProfile:
     """h = (1 + r^2 / (2 shape))^-shape."""
 
     shape: float
+
+    def to_plain(self) -> dict[str, Any]:
+        return {"kind": "rq", "shape": self.shape}
 
     def value(self, m: np.ndarray) -> np.ndarray:
         return (1.0 + m / (2.0 * self.shape)) ** -self.shape

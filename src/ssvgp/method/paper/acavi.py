@@ -19,7 +19,7 @@ from ssvgp.method.paper.minibatch import Pool, draw, pool
 from ssvgp.method.paper.pointmass import Batch, Family
 from ssvgp.method.paper.spike_slab import Beliefs, SpikeSlab
 from ssvgp.records import Parameters, Train
-from ssvgp.settings import SMALL_ROWS, PaperSettings
+from ssvgp.settings import PaperSettings
 
 TRACE_BATCHES = 8  # minibatches behind one entry of the ELBO trace
 
@@ -71,25 +71,6 @@ class Walk:
     sizes: tuple[int, ...] = ()
 
 
-def learning_rate(settings: PaperSettings, n: int) -> float:
-    """The step size of Adam: as set, or as B.1 and B.3 have it for this posterior and number of rows."""
-    if settings.learning_rate is not None:
-        return settings.learning_rate
-    return 0.05 if settings.posterior == "zero-temperature" and n <= SMALL_ROWS else 0.01
-
-
-def minibatch_rows(settings: PaperSettings, n: int) -> int:
-    """m: as set, a number of rows or a fraction of n; else n/4 (mean field: n) to 2000 rows, 256 beyond."""
-    m = settings.minibatch
-    if m is None:
-        share = 0.25 if settings.posterior == "zero-temperature" else 1.0
-        m = share if n <= SMALL_ROWS else 256
-    rows = round(m * n) if isinstance(m, float) else int(m)
-    if rows < 1 and not (isinstance(m, float) and m > 0):
-        raise ValueError(f"minibatch is a number of rows or a fraction of them, above zero, not {m!r}")
-    return min(max(rows, 2), n)
-
-
 def begin(family: Family, d: int) -> Walk:
     """The start of B.1: theta = d^-1/2, scale = noise = 1, lambda = 1, xi = 1."""
     unknowns = family.start(d)
@@ -113,11 +94,11 @@ def advance(
     """
     batches, noise = rng.spawn(2)
     source = _pool(walk, train, settings, batches)
-    rates = AdamRates(learning_rate(settings, train.n), settings.beta1, settings.beta2)
+    rates = AdamRates(settings.learning_rate_for(train.n))
     precision = spike_slab.penalty(prior, walk.beliefs.inclusion[walk.active])
     unknowns, adam = walk.unknowns, walk.adam
     for _ in range(steps):
-        batch = _batch(source, train.n, family.centre(unknowns), batches)
+        batch = _batch(source, train.count, family.centre(unknowns), batches)
         slope = family.slope(kernel, batch, unknowns, precision, settings.jitter, noise)
         adam, unknowns = adam_step(adam, unknowns, slope, rates)
     return replace(walk, unknowns=unknowns, adam=adam)
@@ -198,13 +179,14 @@ def _fit(walk: Walk, family: Family, prior: SpikeSlab, settings: PaperSettings) 
 
 
 def _pool(walk: Walk, train: Train, settings: PaperSettings, rng: np.random.Generator) -> Pool:
-    m = minibatch_rows(settings, train.n)
-    return pool(train.X, train.y, walk.active, m, settings.minibatch_kind, settings.candidates, rng)
+    m = settings.minibatch_for(train.n)
+    return pool(train, walk.active, m, settings.minibatch_kind, settings.candidates, rng)
 
 
-def _batch(source: Pool, n: int, theta: np.ndarray, rng: np.random.Generator) -> Batch:
-    rows, y = draw(source, theta, rng)
-    return Batch(rows, y, n / y.size)
+def _batch(source: Pool, count: float, theta: np.ndarray, rng: np.random.Generator) -> Batch:
+    """A minibatch, with how many times its rows must count to stand for all: rows that count twice are two."""
+    rows, y, noise = draw(source, theta, rng)
+    return Batch(rows, y, count / (y.size if noise is None else float(noise.weights.sum())), noise)
 
 
 def _elbo(
@@ -220,7 +202,7 @@ def _elbo(
     batches, noise = rng.spawn(2)
     source = _pool(walk, train, settings, batches)
     theta = family.centre(walk.unknowns)
-    drawn = [_batch(source, train.n, theta, batches) for _ in range(1 if source.whole else TRACE_BATCHES)]
+    drawn = [_batch(source, train.count, theta, batches) for _ in range(1 if source.whole else TRACE_BATCHES)]
     values = [family.likelihood(kernel, batch, walk.unknowns, settings.jitter, noise) for batch in drawn]
     second_moment = np.zeros(walk.beliefs.inclusion.size)
     second_moment[walk.active] = theta**2 + family.spread(walk.unknowns) ** 2

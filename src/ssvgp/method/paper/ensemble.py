@@ -21,7 +21,7 @@ from ssvgp.method.paper.spike_slab import intersection
 from ssvgp.records import Ensemble, Member, Train
 from ssvgp.run.progress import Callback, Reporter
 from ssvgp.run.workers import one_blas_thread
-from ssvgp.settings import SMALL_ROWS, PaperSettings
+from ssvgp.settings import PaperSettings
 
 SHARES = {"a-CAVI": 0.7, "leave-one-out": 0.3}  # how time is usually spent, for estimates of what remains
 EXTRA_LAP = 300  # extra gradient steps between two looks at the leave-one-out density
@@ -43,7 +43,7 @@ def paper_ensemble(
     """
     settings = settings.for_data(train.n)
     walking, racing, thinning, drawing, climbing = rng.spawn(5)
-    reporter = Reporter(callback, SHARES)
+    reporter = Reporter(callback, lambda: SHARES)
     fits = grid(train, kernel, settings, walking, n_jobs, _listener(reporter, settings) if callback else None)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     reporter.begin("leave-one-out")
@@ -75,7 +75,7 @@ def _listener(reporter: Reporter, settings: PaperSettings) -> Callable[[Progress
         best[progress.v] = progress
         top = max(best.values(), key=lambda one: one.elbo)
         member = f"v = {progress.v:g}, round {progress.round} of {progress.rounds}, {len(progress.active)} inputs"
-        reporter.heard(member, top.active, top.elbo, len(best), next(done) / total)
+        reporter.report(member, top.active, top.elbo, len(best), next(done) / total)
 
     return hear
 
@@ -91,16 +91,10 @@ def leave_one_out(train: Train, member: Member, settings: PaperSettings, rows: n
         kappa, more = 0.0, more + kappa
     if more:
         member = loo.with_more_noise(member, more)
-    neighbours = _loo_neighbours(train, settings)
+    neighbours = settings.loo_neighbours_for(train.n)
     if neighbours is None:
         return loo.exact(train, member, kappa)
     return loo.truncated(train, member, neighbours, kappa, rows)
-
-
-def _loo_neighbours(train: Train, settings: PaperSettings) -> int | None:
-    if settings.loo_neighbours is not None:
-        return settings.loo_neighbours
-    return 64 if train.n > SMALL_ROWS else None
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,7 @@ def _judged(train: Train, members: tuple[Member, ...], settings: PaperSettings, 
             return list(scores)
         return [int(i) for i in weights.collapse(members, np.array([one.total for one in scores.values()]))]
 
-    if _loo_neighbours(train, settings) is not None:
+    if settings.loo_neighbours_for(train.n) is not None:
         most = train.n if settings.loo_rows is None else settings.loo_rows
         return race(len(members), train.n, most, _score(train, members, settings), select, rng)
     scores = {i: leave_one_out(train, member, settings) for i, member in enumerate(members)}
@@ -143,7 +137,7 @@ def _score(train: Train, members: tuple[Member, ...], settings: PaperSettings) -
             by_set.setdefault(members[index].active.tobytes(), []).append(index)
         for alike in by_set.values():
             active = members[alike[0]].active
-            narrow = Train(np.ascontiguousarray(train.X[:, active]), train.y)
+            narrow = train.columns(active)
             for index in alike:
                 alone = replace(members[index], active=np.arange(active.size))
                 found[index] = leave_one_out(narrow, alone, settings, rows)
@@ -163,7 +157,7 @@ def _climbed(train: Train, fit: Fit, kernel: Kernel, settings: PaperSettings, rn
         return fit
     sampling, *children = rng.spawn(1 + laps)
     rows = loo.sample_rows(train.n, EXTRA_ROWS, sampling)
-    narrow = Train(np.ascontiguousarray(train.X[:, fit.active]), train.y)
+    narrow = train.columns(fit.active)
     stages = [replace(fit, active=np.arange(fit.active.size), inclusion=fit.inclusion[fit.active])]
     for child in children:
         stages.append(climb_on(stages[-1], narrow, kernel, settings, EXTRA_LAP, child))
@@ -197,7 +191,8 @@ def _notes(fits: tuple[Fit, ...], judged: Race, share: np.ndarray, settings: Pap
 
     average_pip, v (k,), inclusion and theta in absolute value (k, d), elbo and sizes (k, rounds), intersection (k,) of
     spike and slab (eq. 14); loo and v_weights for those kept, with the rows behind each score in loo_rows, and in
-    loo_error the standard errors of the differences to the best.
+    loo_error the standard errors of the differences to the best; jitter is the most that a covariance needed on its
+    diagonal, beside that of the settings, to be factored.
     """
     return {
         "v": np.array([fit.v for fit in fits]),
@@ -209,6 +204,7 @@ def _notes(fits: tuple[Fit, ...], judged: Race, share: np.ndarray, settings: Pap
         "sizes": np.array([fit.sizes for fit in fits]),
         "kept": np.array(list(judged.scores), dtype=int),
         "loo": judged.totals,
+        "jitter": max(score.jitter for score in judged.scores.values()),
         "loo_error": judged.errors,
         "loo_rows": tuple(judged.scores.values()),
         "v_weights": share,

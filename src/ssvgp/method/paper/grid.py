@@ -18,7 +18,7 @@ from ssvgp.records import Train
 from ssvgp.run.workers import Workers, one_blas_thread
 from ssvgp.settings import PaperSettings
 
-LEAST_NOISE = 1e-12
+LEAST_NOISE = 1e-12  # variance, on the standardised scale: that of a y that does not vary at all
 
 
 def family_of(settings: PaperSettings) -> Family:

@@ -51,7 +51,7 @@ class MeanField:
         total = 0.0
         for epsilon in noise.standard_normal((self.samples, mu.size)):
             at = self.parameters(mu + sd * epsilon, unknowns)
-            total += log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
+            total += log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter, rows_noise=batch.noise)
         return batch.factor * total / self.samples + spike_slab.gaussian_entropy(self._log_sd(unknowns))
 
     def slope(
@@ -68,7 +68,7 @@ class MeanField:
         theta, log_sd = where.theta, where.stretch("log_sd")
         for epsilon in noise.standard_normal((self.samples, mu.size)):
             at = self.parameters(mu + sd * epsilon, unknowns)
-            g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter)
+            g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter, rows_noise=batch.noise)
             out[theta] += g.theta
             out[log_sd] += g.theta * epsilon * sd
             out[where.rest] += self.form.slope(unknowns[where.rest], g)

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.records import RowNoise, Train
+
 LARGE_NUMBERS = 2**24  # a pool beyond this is kept in single precision, and without the squares of its numbers
 PIECE_NUMBERS = 2**16  # of a pool that are looked at together: few enough for a fast cache
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The rows a round draws its minibatches from: X (r, p) on the active inputs, y (r,), and the m to draw.
+    """The rows a round draws its minibatches from: X (r, p) on the active inputs, y (r,), their noise, the m to draw.
 
     `squares` holds X * X (r, p), which turns a search for neighbours into two matrix-vector products. A large X is in
     single precision: its products are then too (gp/kernels/families.py), all that is m x m stays in double precision.
@@ -24,30 +26,28 @@ class Pool:
     m: int
     kind: str
     squares: np.ndarray | None
+    noise: RowNoise | None = None
 
     @property
     def whole(self) -> bool:
         return self.m >= self.X.shape[0]
 
 
-def pool(
-    X: Any, y: np.ndarray, active: np.ndarray, m: int, kind: str, candidates: int, rng: np.random.Generator
-) -> Pool:
+def pool(train: Train, active: np.ndarray, m: int, kind: str, candidates: int, rng: np.random.Generator) -> Pool:
     """The pool of a round: all rows, or a random subset of `candidates` of them (B.3), on the active inputs.
 
-    The subset is drawn once a round, so that gathering it does not cost more than searching it. X (n, d) is an array,
-    or a view that standardises what it is asked for.
+    The subset is drawn once a round, so that gathering it does not cost more than searching it.
     """
     if kind not in ("nearest", "uniform"):
         raise ValueError(f"minibatch_kind is 'nearest' or 'uniform', not {kind!r}")
-    n = X.shape[0]
+    n, y, noise = train.n, train.y, train.noise
     rows = np.arange(n)
     if m < n and n > max(candidates, m):
         rows = np.sort(rng.choice(n, max(candidates, m), replace=False))
-        y = y[rows]
-    table = _gathered(X, rows, active)
+        y, noise = y[rows], None if noise is None else noise.rows(rows)
+    table = _gathered(train.X, rows, active)
     cached = kind == "nearest" and m < rows.size and table.dtype == np.float64
-    return Pool(table, y, min(m, rows.size), kind, table * table if cached else None)
+    return Pool(table, y, min(m, rows.size), kind, table * table if cached else None, noise)
 
 
 def _gathered(X: Any, rows: np.ndarray, active: np.ndarray) -> np.ndarray:
@@ -65,17 +65,17 @@ def _gathered(X: Any, rows: np.ndarray, active: np.ndarray) -> np.ndarray:
     return out
 
 
-def draw(source: Pool, theta: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (m, p) and targets (m,) of one minibatch; neighbours are nearest in ||theta * (x - x')||."""
+def draw(source: Pool, theta: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, RowNoise | None]:
+    """Rows (m, p), targets (m,) and noise of one minibatch; neighbours are nearest in ||theta * (x - x')||."""
     if source.whole:
-        return source.X, source.y
+        return source.X, source.y, source.noise
     if source.kind == "uniform" or theta.size == 0:
         rows = rng.choice(source.X.shape[0], source.m, replace=False)
     else:
         centre = int(rng.integers(source.X.shape[0]))
         distance = squared_distances(source, theta, centre)
         rows = np.argpartition(distance, source.m - 1)[: source.m]
-    return source.X[rows], source.y[rows]
+    return source.X[rows], source.y[rows], None if source.noise is None else source.noise.rows(rows)
 
 
 def squared_distances(source: Pool, theta: np.ndarray, centre: int) -> np.ndarray:

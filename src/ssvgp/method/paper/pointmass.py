@@ -11,16 +11,20 @@ from ssvgp.gp.kernels.families import Kernel
 from ssvgp.gp.marginal import gradient, log_likelihood
 from ssvgp.method.paper.scale_noise import SLOTS, ScaleNoise
 from ssvgp.model.coordinates import Coordinates
-from ssvgp.records import Parameters
+from ssvgp.records import Parameters, RowNoise
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows (m, p) and y (m,) of a minibatch, and n / m by which its log likelihood counts (section 3.2)."""
+    """Rows (m, p) and y (m,) of a minibatch, and n / m by which its log likelihood counts (section 3.2).
+
+    `noise` is that of the rows, None where all have the learned one.
+    """
 
     rows: np.ndarray
     y: np.ndarray
     factor: float
+    noise: RowNoise | None = None
 
 
 class Family(Protocol):
@@ -87,7 +91,7 @@ class PointMass:
         self, kernel: Kernel, batch: Batch, unknowns: np.ndarray, jitter: float, noise: np.random.Generator
     ) -> float:
         at = self.parameters(self.centre(unknowns), unknowns)
-        return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter)
+        return batch.factor * log_likelihood(kernel, batch.rows, batch.y, at, jitter=jitter, rows_noise=batch.noise)
 
     def slope(
         self,
@@ -99,7 +103,8 @@ class PointMass:
         noise: np.random.Generator,
     ) -> np.ndarray:
         where, theta = self.coordinates(unknowns), self.centre(unknowns)
-        g = gradient(kernel, batch.rows, batch.y, self.parameters(theta, unknowns), jitter=jitter)
+        at = self.parameters(theta, unknowns)
+        g = gradient(kernel, batch.rows, batch.y, at, jitter=jitter, rows_noise=batch.noise)
         out = np.empty_like(unknowns)
         out[where.theta] = batch.factor * g.theta - precision * theta
         out[where.rest] = batch.factor * self.form.slope(unknowns[where.rest], g)

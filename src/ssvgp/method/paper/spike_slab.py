@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaln, digamma, expit, xlogy
 
-LOG_2PI = float(np.log(2.0 * np.pi))
+from ssvgp.gp.marginal import LOG_2PI
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,6 @@ def update_pi(prior: SpikeSlab, inclusion: np.ndarray) -> tuple[float, float]:
     included = float(inclusion.sum())
     # d - sum(lambda) as a sum of 1 - lambda: no cancellation where nearly all inputs are in
     return prior.a + included, prior.b + float((1.0 - inclusion).sum())
-
-
-def update(prior: SpikeSlab, second_moment: np.ndarray, beliefs: Beliefs) -> Beliefs:
-    """One sweep of the exact updates: q(gamma) given q(pi), then q(pi) given q(gamma) (Algorithm 1)."""
-    inclusion = update_inclusion(prior, second_moment, beliefs.xi)
-    return Beliefs(inclusion, update_pi(prior, inclusion))
 
 
 def penalty(prior: SpikeSlab, inclusion: np.ndarray) -> np.ndarray:

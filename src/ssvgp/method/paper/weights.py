@@ -15,27 +15,6 @@ def score_weights(log_scores: np.ndarray) -> np.ndarray:
     return softmax(np.asarray(log_scores, dtype=float))
 
 
-def pseudo_bma(log_density: np.ndarray) -> np.ndarray:
-    """Weights (k,) in proportion to leave-one-out densities, from their logs by row (k, n) (section 4.2)."""
-    return score_weights(log_density.sum(axis=1))
-
-
-def stacking(log_density: np.ndarray, tolerance: float = 1e-8, most: int = 20_000) -> np.ndarray:
-    """Weights (k,) that maximise the mean log of the mixed leave-one-out density (Yao et al. 2018).
-
-    log_density is (k, n). The problem is convex; w_k <- w_k g_k with g_k = mean_i p_ik / sum_l w_l p_il never
-    lowers the mean, and log max_k g_k bounds what is left to gain: that is the stopping rule.
-    """
-    density = np.exp(log_density - log_density.max(axis=0))
-    weights = np.full(density.shape[0], 1.0 / density.shape[0])
-    for _ in range(most):
-        gain = (density / (weights @ density)).mean(axis=1)
-        weights = weights * gain
-        if np.log(gain.max()) <= tolerance:
-            break
-    return weights / weights.sum()
-
-
 def best_only(log_scores: np.ndarray) -> np.ndarray:
     """All weight (k,) on the member with the best score; the first of equals."""
     weights = np.zeros(len(log_scores))

@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import matthews_corrcoef
 
-from benchmarks import runner, scores
 from benchmarks.unit import unit_seconds
+from experiments import cases, scores
 
 
 def test_mcc_agrees_with_scikit_learn() -> None:
@@ -90,8 +90,8 @@ def squares(seed: int) -> dict[str, float]:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_runner_prints_stores_and_overwrites(jobs: int, tmp_path: Path, capsys) -> None:
-    runner.run("squares", squares, range(5), results=tmp_path)
-    table = runner.run("squares", squares, [0, 1, 2], jobs=jobs, results=tmp_path)
+    cases.run("squares", squares, range(5), results=tmp_path)
+    table = cases.run("squares", squares, [0, 1, 2], jobs=jobs, results=tmp_path)
     assert table["mcc"].worst == pytest.approx(0.8) and table["square"].worst == 4.0
     head, *draws, tail = map(json.loads, (tmp_path / "squares.jsonl").read_text().splitlines())
     assert head["seeds"] == [0, 1, 2]
@@ -103,7 +103,14 @@ def test_runner_prints_stores_and_overwrites(jobs: int, tmp_path: Path, capsys) 
 
 def test_runner_command_line(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("sys.argv", ["squares", "--smoke"])
-    cases = runner.Case("squares", squares, seeds=range(10, 20)), runner.Case("again", squares, seeds=[1])
-    runner.main(*cases, results=tmp_path)
+    both = cases.Case("squares", squares, seeds=range(10, 20)), cases.Case("again", squares, seeds=[1])
+    cases.main(*both, results=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again-smoke.jsonl", "squares-smoke.jsonl"]
     assert "seed   11" in capsys.readouterr().out
+
+
+def test_what_is_no_number_is_stored_as_null_and_stays_in_the_summary(tmp_path: Path) -> None:
+    table = cases.run("hole", lambda seed: {"mcc": float("nan") if seed else 1.0}, [0, 1], results=tmp_path)
+    assert np.isnan(table["mcc"].mean)
+    rows = [json.loads(row) for row in (tmp_path / "hole.jsonl").read_text().splitlines()]
+    assert [row["mcc"] for row in rows[1:3]] == [1.0, None] and rows[-1]["summary"]["mcc"]["mean"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.evidence.block_race import race
+from ssvgp.evidence.race import race_on_blocks
 
 
 def scores(gaps: list[float], blocks: int, common: float = 30.0, own: float = 1.0, seed: int = 0) -> np.ndarray:
@@ -23,7 +23,7 @@ def run(table: np.ndarray, least: int = 3, margin: float = 5.0) -> tuple:  # typ
         return float(table[member, rows[0]])
 
     blocks = [np.array([b]) for b in range(table.shape[1])]
-    return race(score, len(table), blocks, least, margin), asked
+    return race_on_blocks(score, len(table), blocks, least, margin), asked
 
 
 def test_a_clear_winner_ends_the_race_at_once() -> None:

@@ -1,12 +1,17 @@
-"""The dense background: every kind is a covariance of mean variance one, and units matter where they should."""
+"""Terms: every kind of background is a covariance of mean variance one, and units matter where they should."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from ssvgp.gp.background import EVEN_FLOOR, KINDS, LENGTHS, VARIANCES, evened_axes, gram, gram_diagonal, repetition
-from ssvgp.records import Layout
+from ssvgp.gp.axes import EVEN_FLOOR, evened_axes, repetition
+from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.gp.terms import Background, Constant, Sparse
+from ssvgp.model.terms import BACKGROUNDS, Columns, backgrounds_for, from_plain, register
+
+KINDS = ("linear", "unscaled", "steep", "smooth", "wide", "rough", "evened")
+VARIANCES = {"wide": 16.0, "evened": 64.0 / 3.0}
 
 
 def rows(n: int = 30, seed: int = 0) -> np.ndarray:
@@ -15,20 +20,33 @@ def rows(n: int = 30, seed: int = 0) -> np.ndarray:
 
 
 UNITS = np.array([1.0, 10.0, 0.1, 2.0])
-KNOWN = Layout(UNITS, evened_axes(rows()))
-UNKNOWN = Layout(None, evened_axes(rows()))
+KNOWN = Columns(4, UNITS, evened_axes(rows()))
+UNKNOWN = Columns(4, None, evened_axes(rows()))
+
+
+def term(kind: str, columns: Columns = UNKNOWN) -> Background:
+    (found,) = backgrounds_for([kind], columns)
+    return found
+
+
+def gram(kind: str, left: np.ndarray, right: np.ndarray, columns: Columns = UNKNOWN) -> np.ndarray:
+    return term(kind, columns).matrix(left, right)
+
+
+def gram_diagonal(kind: str, X: np.ndarray, columns: Columns = UNKNOWN) -> np.ndarray:
+    return term(kind, columns).diagonal(X)
 
 
 @pytest.mark.parametrize("layout", [UNKNOWN, KNOWN])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_diagonal_is_that_of_the_matrix(kind: str, layout: Layout) -> None:
+def test_the_diagonal_is_that_of_the_matrix(kind: str, layout: Columns) -> None:
     X = rows()
     assert gram_diagonal(kind, X, layout) == pytest.approx(np.diagonal(gram(kind, X, X, layout)))
 
 
 @pytest.mark.parametrize("layout", [UNKNOWN, KNOWN])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_is_a_covariance_with_its_mean_variance(kind: str, layout: Layout) -> None:
+def test_every_kind_is_a_covariance_with_its_mean_variance(kind: str, layout: Columns) -> None:
     X = rows()
     matrix = gram(kind, X, X, layout)
     assert np.array_equal(matrix, matrix.T) or np.abs(matrix - matrix.T).max() < 1e-12
@@ -68,14 +86,14 @@ def test_steep_is_ridge_regression_on_inputs_that_were_multiplied_by_their_sd_on
 @pytest.mark.parametrize("units", [None, np.full(4, 37.0)])
 def test_units_say_nothing_where_all_columns_have_the_same(kind: str, units: np.ndarray | None) -> None:
     X = rows()
-    assert gram(kind, X, X, Layout(units)) == pytest.approx(gram("linear", X, X))
+    assert gram(kind, X, X, Columns(4, units)) == pytest.approx(gram("linear", X, X))
 
 
 @pytest.mark.parametrize("kind", ["unscaled", "steep"])
 def test_the_size_of_the_units_does_not_matter_however_huge(kind: str) -> None:
     X = rows()
-    assert gram(kind, X, X, Layout(UNITS * 1e200)) == pytest.approx(gram(kind, X, X, KNOWN))
-    assert gram(kind, X, X, Layout(UNITS * 1e-200)) == pytest.approx(gram(kind, X, X, KNOWN))
+    assert gram(kind, X, X, Columns(4, UNITS * 1e200)) == pytest.approx(gram(kind, X, X, KNOWN))
+    assert gram(kind, X, X, Columns(4, UNITS * 1e-200)) == pytest.approx(gram(kind, X, X, KNOWN))
 
 
 @pytest.mark.parametrize("kind", ["linear", "smooth", "wide", "rough"])
@@ -127,23 +145,21 @@ def test_evened_axes_raise_the_faint_directions_and_keep_the_usual_distance(n: i
 
 def test_evened_is_a_matern_kernel_of_the_distance_along_its_axes() -> None:
     X = spectra(25)
-    layout = Layout(None, evened_axes(X))
+    layout = Columns(40, None, evened_axes(X))
     for a, b in ((0, 1), (4, 9), (7, 7)):
-        r = np.sqrt(3.0 * np.sum(((X[a] - X[b]) @ layout.axes) ** 2) / 40) / LENGTHS["evened"]
+        r = np.sqrt(3.0 * np.sum(((X[a] - X[b]) @ layout.axes) ** 2) / 40) / 8.0
         assert gram("evened", X, X, layout)[a, b] == pytest.approx(64.0 / 3.0 * (1.0 + r) * np.exp(-r))
     # a step is worth as much as to the linear kind where directions are alike
     even = rows(400)
-    near, layout = even + 1e-4, Layout(None, evened_axes(even))
+    near, layout = even + 1e-4, Columns(4, None, evened_axes(even))
     evened, smooth = (
         gram_diagonal(kind, even, layout) - np.diag(gram(kind, even, near, layout)) for kind in ("evened", "smooth")
     )
     assert np.median(evened / smooth) == pytest.approx(1.0, rel=0.1)
 
 
-@pytest.mark.parametrize("layout", [None, Layout(UNITS)])
-def test_evened_without_axes_is_an_error(layout: Layout | None) -> None:
-    with pytest.raises(ValueError, match="needs the axes"):
-        gram("evened", rows(), rows(), layout)
+def test_evened_without_axes_has_nothing_to_say() -> None:
+    assert backgrounds_for(["evened", "linear"], Columns(4, UNITS))[0].name == "linear"
 
 
 def test_wide_is_smooth_over_four_times_the_distance_and_nearly_linear() -> None:
@@ -171,4 +187,29 @@ def test_repetition_is_one_for_independent_columns_and_grows_with_copies() -> No
 
 def test_an_unknown_kind_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="one of linear, unscaled, steep, smooth, wide, rough, evened, not 'cubic'"):
-        gram("cubic", rows(), rows())
+        term("cubic")
+
+
+@pytest.mark.parametrize("layout", [UNKNOWN, KNOWN])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_term_survives_being_plain(kind: str, layout: Columns) -> None:
+    X, one = rows(), term(kind, layout)
+    again = from_plain(one.name, one.to_plain())
+    assert again.name == kind and np.array_equal(again.matrix(X, X), one.matrix(X, X))
+    assert np.array_equal(again.shares(4), one.shares(4))
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(ValueError, match="a name of its own"):
+        register("linear", lambda columns: None)
+    assert tuple(BACKGROUNDS)[: len(KINDS)] == KINDS
+
+
+@pytest.mark.parametrize(
+    "one", [Constant(), Sparse(kernel_named("matern32"), np.array([0, 2]), np.array([0.5, 1.0]))], ids=lambda t: t.name
+)
+def test_every_term_has_a_diagonal_and_is_symmetric(one: Constant | Sparse) -> None:
+    X = rows()
+    matrix = one.matrix(X, X)
+    assert np.allclose(matrix, matrix.T) and np.allclose(np.diagonal(matrix), one.diagonal(X))
+    assert np.allclose(one.matrix(X[:5], X[3:]), matrix[:5, 3:]) and one.shares(4).shape == (4,)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 LOG_2PI = float(np.log(2.0 * np.pi))
+HIGH_IS_GOOD = frozenset({"mcc", "mcc_best", "coverage", "coverage95", "precision", "recall", "exact", "r2", "clean"})
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ def mcc(selected: ArrayLike, true: ArrayLike) -> float:
     return float((hits * rejections - false_alarms * misses) / np.sqrt(scale)) if scale > 0 else 0.0
 
 
+def selection_scores(selected: np.ndarray, true: np.ndarray) -> dict[str, float]:
+    """MCC, and how many inputs are selected falsely and missed, of two boolean vectors (d,)."""
+    return {
+        "mcc": mcc(selected, true),
+        "false": float((selected & ~true).sum()),
+        "missed": float((~selected & true).sum()),
+    }
+
+
 def nmse(y: ArrayLike, mean: ArrayLike) -> float:
     """Mean squared error of the predictions (t,) divided by the variance of the test targets (t,)."""
     targets, predictions = _pair(y, mean)
@@ -58,21 +68,21 @@ def negative_log_density(y: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float
     """Mean negative log density of targets (t,) under normals with the given mean and std, each (t,)."""
     targets, centres = _pair(y, mean)
     _, scales = _pair(y, std)
-    return float(np.mean(-_log_normal(targets, centres, scales)))
+    return float(np.mean(-log_normal(targets, centres, scales)))
 
 
 def mixture_negative_log_density(y: ArrayLike, weights: ArrayLike, means: ArrayLike, stds: ArrayLike) -> float:
     """Mean negative log density of targets (t,) under a mixture with weights (k,), means and stds (k, t)."""
     targets = np.asarray(y, dtype=float)
     shares = np.asarray(weights, dtype=float)[:, None]
-    logs = _log_normal(targets[None, :], np.asarray(means, dtype=float), np.asarray(stds, dtype=float))
+    logs = log_normal(targets[None, :], np.asarray(means, dtype=float), np.asarray(stds, dtype=float))
     return float(-np.mean(logsumexp(logs, axis=0, b=shares)))
 
 
 def baseline_negative_log_density(y_train: ArrayLike, y_test: ArrayLike) -> float:
     """The negative log density of who always predicts the mean and sd of the training targets (n,)."""
     train, test = np.asarray(y_train, dtype=float), np.asarray(y_test, dtype=float)
-    return float(np.mean(-_log_normal(test, train.mean(), train.std(ddof=1))))
+    return float(np.mean(-log_normal(test, train.mean(), train.std(ddof=1))))
 
 
 def ece(pips: ArrayLike, truths: ArrayLike, bins: int = 10) -> float:
@@ -109,7 +119,7 @@ def summary(values: ArrayLike, better: Literal["high", "low"] = "low") -> Summar
     )
 
 
-def _log_normal(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
+def log_normal(y: np.ndarray, mean: np.ndarray, std: np.ndarray) -> np.ndarray:
     """Log density of the normal, elementwise."""
     return -0.5 * (LOG_2PI + ((y - mean) / std) ** 2) - np.log(std)
 

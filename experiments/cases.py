@@ -1,26 +1,25 @@
-"""One loop for all measurements: draws over seeds, a line for each, a closing table and a file of results."""
+"""Questions of benchmarks/: named numbers of draws over seeds, a line for each, a closing table, a file of results."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import joblib
-import numpy as np
-import scipy
-import sklearn
 from threadpoolctl import threadpool_limits
 
-from benchmarks.scores import Summary, summary
 from benchmarks.unit import unit_seconds
+from experiments import store
+from experiments.processes import versions
+from experiments.scores import HIGH_IS_GOOD, Summary, summary
 
-RESULTS = Path(__file__).parent / "results"
-HIGH_IS_GOOD = frozenset({"mcc", "coverage", "precision", "recall", "exact", "r2", "clean"})
+RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
 
 Numbers = Mapping[str, float]
 
@@ -79,15 +78,10 @@ def run(
     path = results / f"{name}.jsonl"
     path.write_text(json.dumps({"run": name, "seeds": list(seeds), "jobs": jobs} | versions()) + "\n")
     print(f"{name}: {len(seeds)} draws, {jobs} jobs", flush=True)
-    found = []
-    for row in rows(draw, seeds, jobs):
-        found.append(row)
-        append(path, row)
-        print(line(row), flush=True)
     # Sorted by seed, so that the summary does not depend on who finished first.
-    found.sort(key=lambda row: row["seed"])
+    found = sorted(store.keep(rows(draw, seeds, jobs), path, line, finite), key=lambda row: row["seed"])
     table = summarise(found, frozenset(high_is_good))
-    append(path, {"summary": {key: asdict(value) for key, value in table.items()}})
+    store.append(path, finite({"summary": {key: asdict(value) for key, value in table.items()}}))
     print(render(table), flush=True)
     return table
 
@@ -96,6 +90,12 @@ def summarise(found: Sequence[Numbers], high_is_good: frozenset[str]) -> dict[st
     """The summary of every number that the draws have in common."""
     names = [key for key in found[0] if key != "seed" and all(key in row for row in found)]
     return {key: summary([row[key] for row in found], better="high" if key in high_is_good else "low") for key in names}
+
+
+def finite(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with None for what JSON cannot hold: infinities and no-numbers."""
+    kept = {key: finite(value) if isinstance(value, Mapping) else value for key, value in row.items()}
+    return {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in kept.items()}
 
 
 def line(row: Numbers) -> str:
@@ -113,22 +113,6 @@ def render(table: Mapping[str, Summary]) -> str:
         cells = "".join(f"{getattr(value, column):11.4g}" for column in columns)
         lines.append("  " + key.ljust(width) + cells)
     return "\n".join(lines)
-
-
-def append(path: Path, entry: Mapping[str, object]) -> None:
-    """Add one JSON line to the file."""
-    with path.open("a") as stream:
-        stream.write(json.dumps(entry) + "\n")
-
-
-def versions() -> dict[str, str]:
-    """The versions that the numbers depend on."""
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "sklearn": sklearn.__version__,
-    }
 
 
 def main(*cases: Case, results: Path = RESULTS) -> None:

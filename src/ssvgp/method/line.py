@@ -1,0 +1,119 @@
+"""The line of a fit: standardised data, the method that was asked for, and what it found as one record."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ssvgp.data.curves import Curve
+from ssvgp.data.inputs import Inputs
+from ssvgp.data.memory import bytes_of, threads
+from ssvgp.data.rounding import rounding_variance
+from ssvgp.data.rows import Sample
+from ssvgp.data.target import Target, target_of
+from ssvgp.data.view import LARGE, kept_rows
+from ssvgp.explain.correlated import relatives_of
+from ssvgp.explain.fitted import Fitted
+from ssvgp.method.auto import auto_ensemble, nothing_to_select
+from ssvgp.method.paper.ensemble import paper_ensemble
+from ssvgp.method.paper.grid import LEAST_NOISE
+from ssvgp.method.request import Request
+from ssvgp.method.target_curve import curve_by_evidence
+from ssvgp.model.likelihoods import Rows, likelihood_named
+from ssvgp.records import Ensemble, RowNoise, Train
+from ssvgp.run.progress import Callback
+from ssvgp.run.workers import one_blas_thread
+from ssvgp.settings import Prior, Regime
+
+
+def fit_table(
+    sample: Sample,
+    inputs: Inputs,
+    request: Request,
+    regime: Regime,
+    rng: np.random.Generator,
+    callback: Callback | None,
+) -> Fitted:
+    """All inputs of checked rows X (n, d) and targets y (n,) to what the method finds in them.
+
+    The regime is that of the rows and of the inputs that are kept. Rows are standardised once, or as they are read.
+    """
+    limit = bytes_of(request.max_memory)
+    most = LARGE if limit is None else min(LARGE, limit // 32)
+    rows = inputs.rows(sample.X, most if regime.in_pieces else sample.X.size)
+    with one_blas_thread():
+        target = _target(sample, rows, request, regime, rng)
+        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request))
+        if target.constant or not train.d:
+            found = nothing_to_select(train, LEAST_NOISE if target.constant else 1.0)
+        else:
+            request = replace(request, prior=_with_rounding(request.prior, sample.y, target))
+            found = _ensemble(train, request, regime, rng, callback, inputs.spread)
+        sampling, seeding = rng.spawn(2)
+        relatives = relatives_of(train, inputs, found.pip, sampling)
+    kept = kept_rows(train, found.members)
+    seed = int(seeding.integers(2**31))
+    return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)
+
+
+def _noise(sample: Sample, target: Target, request: Request) -> RowNoise | None:
+    """What ties y to f in each row, by the likelihood that was asked for; None for the learned noise alone."""
+    n = sample.y.size
+    weights = np.ones(n) if sample.weights is None else sample.weights
+    known = np.zeros(n) if sample.known is None else sample.known / target.spread**2
+    return likelihood_named(request.likelihood).build(Rows(target.standardise(sample.y), weights, known))
+
+
+def _with_rounding(prior: Prior, y: np.ndarray, target: Target) -> Prior:
+    """The prior that knows what rounding adds to the noise; under a curve it would be another in each row."""
+    if prior.rounding is not None:
+        return prior
+    return replace(prior, rounding=0.0 if target.curved else rounding_variance(y) / target.spread**2)
+
+
+def _target(sample: Sample, rows: Any, request: Request, regime: Regime, rng: np.random.Generator) -> Target:
+    """How y is standardised, after the transform that was asked for or the curve that the evidence chooses.
+
+    Where noise is known there is no curve.
+    """
+    curve: str | Curve | None = request.target_transform
+    if curve == "auto":
+        curve, kernel = None, request.kernels(regime)[0]
+        if regime.paper is None and rows.shape[1] and sample.known is None:
+            curve = curve_by_evidence(rows, sample.y, kernel, request.prior, regime, rng, sample.weights)
+    target = target_of(sample.y, curve, sample.weights)
+    if sample.known is not None:
+        target.refuse_known_noise()
+    # the paper has y neither centred nor scaled in experiment 1
+    return target.unscaled() if regime.paper is not None and regime.paper.target == "raw" else target
+
+
+def _ensemble(
+    train: Train,
+    request: Request,
+    regime: Regime,
+    rng: np.random.Generator,
+    callback: Callback | None,
+    units: np.ndarray,
+) -> Ensemble:
+    n_jobs, kernels = threads(request.n_jobs, request.max_memory, regime.rows_together), request.kernels(regime)
+    if regime.paper is not None:
+        return paper_ensemble(train, kernels[0], regime.paper, rng, n_jobs, callback)
+    return auto_ensemble(train, kernels, request.prior, regime, rng, n_jobs, callback, units)
+
+
+def warn_of_notes(notes: Mapping[str, Any]) -> None:
+    """Say what went otherwise than it should: a fit that was interrupted, a covariance that could not be factored."""
+    if notes.get("interrupted"):
+        warnings.warn("fit was interrupted: what it had found by then is kept", UserWarning, stacklevel=3)
+    jitter = notes.get("jitter", 0.0)
+    if jitter > 0.0:
+        message = (
+            f"a covariance matrix of the fit is not positive definite: {jitter:.1e} of the variance of y was added to"
+            " its diagonal; the kernel may be no covariance function, or y free of noise"
+        )
+        warnings.warn(message, RuntimeWarning, stacklevel=3)

@@ -1,0 +1,316 @@
+"""One screen for everything: products of shapes of up to four inputs, scored against a fitted set.
+
+At a set with P = Kt^-1 and alpha = P y, one more random effect along a vector phi changes the log likelihood by what
+g = (phi' alpha)^2 and c = phi' P phi say; without such an effect t = g / c is about chi-square(1). So a screen is a
+dictionary of vectors phi. This one has the shapes of single inputs, and products of the slow shapes of two, three and
+four inputs (search/shapes.py); those of one and two also times u_r, the leading directions of what the set explains
+already (u_0 = 1): what acts through active inputs shows there.
+
+For the first shapes of single inputs c is exact, else from the diagonal of P, which ranks as well. Triples and
+quadruples are ranked by |phi' alpha| alone, on the rows with the largest |alpha|, and only the leaders meet all rows
+with a c of their own.
+
+Strengths are in nats: minus the log of the probability that one product without effect scores as high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import comb
+
+import numpy as np
+from scipy.special import chdtrc, gammaln, log_ndtr, ndtri
+
+from ssvgp.gp.linalg import leading_directions
+from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.search.shapes import SLOW, Shapes
+
+DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table of 32 inputs ranked 29th to 388th
+THROUGH = 2  # slow shapes that are taken times these directions
+NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones, beside all of them
+LOUD = 0.45  # of all rows, about, hold this share of alpha' alpha, and triples and quadruples are ranked on them
+HELD = 0.8
+KEPT = 3000  # leaders that meet all rows, about
+SHOWN = 100  # groups that a look returns, at most
+LOUDEST = 2.0  # root mean squares at which |alpha| is cut for ranking: a few wild rows must not choose the products
+IN_PART = 0.1  # of the operations, for a look at some of the inputs
+COLUMNS = 2048  # inputs at a time
+PAIR_STRIP = 128  # inputs whose pairs with all others are scored at a time
+TABLE = 2**20  # products at a time
+
+
+@dataclass(frozen=True)
+class Group:
+    """Inputs that seem to do something together that the set does not have yet; how much, in nats."""
+
+    inputs: tuple[int, ...]
+    nats: float
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is scored against: alpha and the diagonal of P (n,), directions (R + 1, n), the shapes of all inputs.
+
+    `precisions` are P itself, block by block.
+    """
+
+    alpha: np.ndarray
+    weight: np.ndarray
+    precisions: tuple[np.ndarray, ...]
+    directions: np.ndarray
+    shapes: Shapes
+
+    @property
+    def n(self) -> int:
+        return int(self.alpha.size)
+
+
+def scene(alpha: np.ndarray, precisions: Sequence[np.ndarray], sparse: np.ndarray | None, shapes: Shapes) -> Scene:
+    """The scene at a fit with the inverse covariances of its blocks and its sparse kernel matrix (n, n), if any."""
+    directions = np.ones((1, alpha.size))
+    blocks = tuple(one.astype(np.float32) for one in precisions)
+    weight = np.concatenate([np.diagonal(one) for one in blocks])
+    if sparse is not None:
+        directions = np.concatenate([directions, leading_directions(sparse, DIRECTIONS)])
+    return Scene(alpha.astype(np.float32), weight, blocks, directions.astype(np.float32), shapes)
+
+
+def tail_nats(total: np.ndarray, freedom: int) -> np.ndarray:
+    """-log P(chi-square(freedom) > total), also where that is below the smallest double."""
+    total = np.maximum(np.asarray(total, dtype=float), 0.0)
+    if freedom == 1:
+        return np.asarray(-log_ndtr(-np.sqrt(total)) - np.log(2.0))
+    with np.errstate(divide="ignore"):
+        usual = -np.log(chdtrc(freedom, total))
+    half, order = np.maximum(0.5 * total, 1.0), 0.5 * freedom
+    # the first two terms of the tail
+    far = half - (order - 1.0) * np.log(half) + gammaln(order) - np.log1p((order - 1.0) / half)
+    return np.where(np.isinf(usual), far, usual)
+
+
+def single_nats(view: Scene) -> np.ndarray:
+    """Strength (d,) of every input alone: by few waves, by all, or by slow waves times what is active. Cost n d."""
+    out = np.empty(view.shapes.d)
+    for start in range(0, out.size, COLUMNS):
+        part = slice(start, start + COLUMNS)
+        out[part] = _single(view, view.shapes.waves(part))
+    return out
+
+
+def _single(view: Scene, waves: np.ndarray) -> np.ndarray:
+    squares = waves * waves
+    alone = np.stack([_ratio(view, view.directions[0], *one) for one in zip(waves, squares, strict=True)])
+    for k in range(min(NESTED[0], len(waves))):  # what the set or its background explains in part has a smaller c
+        alone[k] = (view.alpha @ waves[k]) ** 2 / np.maximum(_spread(view, waves[k]), 1e-30)
+    totals = [(alone[:count].sum(0), count) for count in (*NESTED, len(waves)) if count <= len(waves)]
+    through = [
+        _ratio(view, u, waves[k], squares[k]) for u in view.directions[1:] for k in range(min(THROUGH, len(waves)))
+    ]
+    if through:
+        totals.append((alone[: NESTED[0]].sum(0) + np.sum(through, axis=0), NESTED[0] + len(through)))
+    return np.max([tail_nats(total, freedom) for total, freedom in totals], axis=0)
+
+
+def _spread(view: Scene, phi: np.ndarray) -> np.ndarray:
+    """phi' P phi (q,) of shapes (n, q). Cost n^2 q for each block."""
+    out, start = np.zeros(phi.shape[1]), 0
+    for precision in view.precisions:
+        rows = phi[start : start + len(precision)]
+        out += np.einsum("ij,ij->j", rows, precision @ rows)
+        start += len(precision)
+    return out
+
+
+def _ratio(view: Scene, u: np.ndarray, phi: np.ndarray, square: np.ndarray) -> np.ndarray:
+    """t (q,) of shapes phi (n, q) times u (n,)."""
+    g = (view.alpha * u) @ phi
+    return np.asarray(g * g / np.maximum((view.weight * u * u) @ square, 1e-30))
+
+
+# --- products -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """A look at all products of `size` of the first so many inputs by slow shapes, pairs also times directions."""
+
+    size: int
+    inputs: int
+    shapes: int
+    directions: int = 0
+
+    def operations(self, n: int) -> float:
+        """Multiplications and additions on n rows; pairs have a c of their own, others are ranked on a part of them."""
+        q, kinds = self.inputs, self.shapes**self.size
+        if self.size == 2:
+            return 2.0 * n * q * q * (kinds + self.directions * min(self.shapes, THROUGH) ** 2)
+        return 2.0 * LOUD * n * comb(q, self.size) * kinds * (2 if self.size == 3 else 1)
+
+
+def affordable(size: int, n: int, d: int, operations: float) -> Order:
+    """The widest look at products of that size within a number of operations: fewer shapes first, then fewer inputs.
+
+    A look at three or four of some of the inputs has little chance, and is given a part of the operations.
+    """
+    kinds = ((SLOW, DIRECTIONS), (SLOW - 1, DIRECTIONS), (SLOW - 1, 0), (1, 0)) if size == 2 else ((SLOW, 0), (2, 0))
+    for shapes, directions in kinds:
+        whole = Order(size, d, shapes, directions)
+        if whole.operations(n) <= operations:
+            return whole
+    operations *= 1.0 if size == 2 else IN_PART
+    low, high = 0, d
+    while low < high:  # the most inputs that can be paid for
+        middle = (low + high + 1) // 2
+        paid = replace(whole, inputs=middle).operations(n) <= operations
+        low, high = (middle, high) if paid else (low, middle - 1)
+    return replace(whole, inputs=low)
+
+
+def groups(view: Scene, order: Order, columns: np.ndarray, workers: Executor = SERIAL) -> list[Group]:
+    """The strongest products among the columns (q,), best first."""
+    if columns.size < order.size or not view.alpha.any():
+        return []
+    if order.size == 2:
+        return _strongest_pairs(view, columns, order)
+    loud = _loud_rows(view)
+    slow = view.shapes.slow(columns)[: order.shapes]
+    some = np.ascontiguousarray(slow[:, loud])
+    most = LOUDEST * float(np.sqrt((view.alpha**2).mean()))
+    alpha = np.clip(view.alpha[loud], -most, most)
+    # of products without effect about KEPT are above this bar
+    chance = KEPT / (comb(columns.size, order.size) * order.shapes**order.size)
+    bar = float(np.sqrt(alpha @ alpha)) * float(-ndtri(0.5 * min(chance, 0.5)))
+    if order.size == 3:
+        seen = workers.map(_triples, [(some, alpha, bar, c) for c in range(2, columns.size)])
+    else:
+        tables = _pair_tables(some)
+        seen = workers.map(_quadruples, [(some, alpha, bar, b, *tables) for b in range(1, columns.size - 2)])
+    score, parts = _together(seen)
+    found = parts[np.argsort(-score, kind="stable")[:KEPT]]
+    return _rescored(view, columns, slow, found, order.size)
+
+
+def _pairs(view: Scene, columns: np.ndarray, order: Order) -> tuple[np.ndarray, np.ndarray]:
+    """The strongest pairs, places among the columns (., 2) and t, strip by strip, so that tables stay in the cache."""
+    slow, found, scores = view.shapes.slow(columns)[: order.shapes], [], []
+    squares = slow**2
+    for start in range(0, columns.size, PAIR_STRIP):
+        part, rest = slice(start, start + PAIR_STRIP), slice(start, None)
+        best = np.zeros((min(PAIR_STRIP, columns.size - start), columns.size - start), dtype=np.float32)
+        for r, u in enumerate(view.directions[: 1 + order.directions]):
+            kinds = range(order.shapes if r == 0 else min(order.shapes, THROUGH))
+            pull, push = (view.alpha * u)[:, None], (view.weight * u * u)[:, None]
+            for a, b in product(kinds, kinds):
+                t = (slow[a, :, part] * pull).T @ slow[b, :, rest]
+                t *= t
+                t /= np.maximum((squares[a, :, part] * push).T @ squares[b, :, rest], 1e-30)
+                np.maximum(best, t, out=best)
+        best[np.tril_indices(len(best), m=best.shape[1])] = 0.0
+        flat = np.argpartition(-best, min(SHOWN, best.size - 1), axis=None)[:SHOWN]
+        rows, others = np.divmod(flat, best.shape[1])
+        found.append(np.stack([rows, others], axis=1) + start)
+        scores.append(best[rows, others])
+    return np.concatenate(found), np.concatenate(scores)
+
+
+def _strongest_pairs(view: Scene, columns: np.ndarray, order: Order) -> list[Group]:
+    places, t = _pairs(view, columns, order)
+    best = [i for i in np.argsort(-t, kind="stable")[:SHOWN] if t[i] > 0.0]
+    nats = tail_nats(t[best], 1)
+    return [Group((int(columns[i]), int(columns[j])), float(x)) for (i, j), x in zip(places[best], nats, strict=True)]
+
+
+def _loud_rows(view: Scene) -> np.ndarray:
+    """The rows with the largest |alpha| that hold most of alpha' alpha: the others hardly move phi' alpha."""
+    square = view.alpha.astype(float) ** 2
+    order = np.argsort(-square, kind="stable")
+    count = int(np.searchsorted(np.cumsum(square[order]), HELD * square.sum())) + 1
+    return np.sort(order[:count])
+
+
+Found = tuple[np.ndarray, np.ndarray]  # |sums| above the bar, and their inputs and shapes by turns (., 2 k)
+
+
+def _triples(slow: np.ndarray, alpha: np.ndarray, bar: float, c: int) -> Found:
+    """All products of the shapes of input c with those of two inputs before it."""
+    before = np.concatenate(list(slow[:, :, :c]), axis=1)
+    own = _parts(np.arange(c)[None], len(slow))
+    found = []
+    for k in range(len(slow)):
+        table = (before * (alpha * slow[k, :, c])[:, None]).T @ before
+        last = np.column_stack([own, np.full(len(own), c), np.full(len(own), k)])
+        found.append(_above(table, bar, last, own))
+    score, parts = _together(found)
+    once = parts[:, 0] < parts[:, 4]  # the same pair stands in the table twice
+    return score[once], parts[once]
+
+
+def _pair_tables(slow: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Inputs (r, 2) of all pairs, the largest first input first, and their products (m, r) for each pair of shapes."""
+    q = slow.shape[2]
+    pairs = np.array([(c, e) for c in range(q - 2, -1, -1) for e in range(c + 1, q)])
+    first, second = pairs.T
+    kinds = product(range(len(slow)), repeat=2)
+    return pairs, [slow[s][:, first] * slow[t][:, second] for s, t in kinds]
+
+
+def _quadruples(
+    slow: np.ndarray, alpha: np.ndarray, bar: float, b: int, pairs: np.ndarray, tables: Sequence[np.ndarray]
+) -> Found:
+    """All products of the shapes of input b with those of one input before it and of two behind it."""
+    kinds = list(product(range(len(slow)), repeat=2))
+    left = np.concatenate([slow[s][:, :b] * (alpha * slow[t][:, b])[:, None] for s, t in kinds], axis=1)
+    left_parts = _parts(np.stack([np.arange(b), np.full(b, b)]), len(slow))
+    behind, found = comb(slow.shape[2] - b - 1, 2), []  # pairs of inputs behind b come first
+    step = max(1, TABLE // left.shape[1])
+    for table, (s, t) in zip(tables, kinds, strict=True):
+        for start in range(0, behind, step):
+            part = slice(start, min(start + step, behind))
+            c, e = pairs[part].T
+            right_parts = np.column_stack([c, np.full_like(c, s), e, np.full_like(e, t)])
+            found.append(_above(left.T @ table[:, part], bar, left_parts, right_parts))
+    return _together(found)
+
+
+def _parts(inputs: np.ndarray, shapes: int) -> np.ndarray:
+    """For inputs (k, q), every combination of shapes after the other: columns input, shape for each of the k."""
+    k, q = inputs.shape
+    out = []
+    for kinds in product(range(shapes), repeat=k):
+        columns = [np.column_stack([inputs[i], np.full(q, kinds[i])]) for i in range(k)]
+        out.append(np.column_stack(columns))
+    return np.concatenate(out)
+
+
+def _above(table: np.ndarray, bar: float, left_parts: np.ndarray, right_parts: np.ndarray) -> Found:
+    """The sums of a table that are above the bar either way; the largest of them, where many are."""
+    np.abs(table, out=table)
+    rows, columns = np.divmod(np.flatnonzero(table > bar), table.shape[1])
+    score = table[rows, columns]
+    if score.size > KEPT:
+        kept = np.argpartition(-score, KEPT)[:KEPT]
+        rows, columns, score = rows[kept], columns[kept], score[kept]
+    return score, np.column_stack([left_parts[rows], right_parts[columns]])
+
+
+def _together(found: Sequence[Found]) -> Found:
+    """Several as one."""
+    return np.concatenate([score for score, _ in found]), np.concatenate([parts for _, parts in found])
+
+
+def _rescored(view: Scene, columns: np.ndarray, slow: np.ndarray, parts: np.ndarray, size: int) -> list[Group]:
+    """The leaders with their strength on all rows."""
+    phi = np.ones((view.n, len(parts)), dtype=np.float32)
+    for i in range(size):
+        phi *= slow[parts[:, 2 * i + 1], :, parts[:, 2 * i]].T
+    # c from the products themselves: sums of heavy-tailed terms over their own size have tails like a normal's
+    g = view.alpha @ phi
+    nats = tail_nats(g * g / np.maximum((view.alpha**2) @ (phi * phi), 1e-30), 1)
+    best: dict[tuple[int, ...], float] = {}
+    for i in np.argsort(-nats, kind="stable"):
+        best.setdefault(tuple(sorted(int(j) for j in columns[parts[i, ::2]])), float(nats[i]))
+        if len(best) == SHOWN:
+            break
+    return [Group(inputs, strength) for inputs, strength in best.items()]

@@ -1,0 +1,104 @@
+"""Growth: from a set to a larger one, by what the dictionary shows of inputs alone and together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.model.priors import Candidate
+from ssvgp.search.book import Book, add
+from ssvgp.search.dictionary import Scene, affordable, groups
+from ssvgp.search.ladder import climbing
+from ssvgp.search.moves import best_above, prune
+from ssvgp.search.probe import BOLD_THETA
+from ssvgp.search.view import excluded_nats, scene_of, strongest
+from ssvgp.settings import SearchSettings
+
+ORDERS = (2, 3, 4)
+STRONG = 3.0  # nats beyond log d at which an input is added together with others
+PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
+PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
+FITTED = 3  # groups of an order that are fitted, at most
+LEAST = 0.02  # of the operations that a look may take, where next to nothing is left to explain
+BEHIND = 25.0  # nats by which a group may be behind at first: it may lead on
+
+
+def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
+    """Add inputs, several at a time while many look strong, then single ones, then groups, while evidence rises."""
+    current = start
+    while current.candidate.size < (settings.largest_beside if current.candidate.background else settings.largest):
+        view = scene_of(book, current)
+        nats = excluded_nats(view, current.candidate)
+        better = (
+            _add_many(book, current, nats)
+            or _add_one(book, current, nats, settings)
+            or _add_group(book, current, view, nats, settings)
+        )
+        if better is None:
+            book.grown.add(current.candidate)
+            return current
+        current = better
+    return current
+
+
+def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
+    """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle."""
+    bar = np.log(nats.size) + STRONG
+    strong = [j for j in strongest(nats, max(4, current.candidate.size)) if nats[j] > bar]
+    if len(strong) < 2:
+        return None
+    found = prune(book, book.visit(current, add(current.candidate, strong)))
+    return found if found.log_evidence > current.log_evidence else None
+
+
+def _add_one(book: Book, current: Fit, nats: np.ndarray, settings: SearchSettings) -> Fit | None:
+    options = [add(current.candidate, [j]) for j in strongest(nats, settings.width)]
+    book.revisit(current, options, BOLD_THETA)
+    hopeful = climbing(book, current, options, current.log_evidence - settings.slack, BOLD_THETA)[:2]
+    book.visit_all(hopeful)
+    return _best_of(book, options, current)
+
+
+def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings: SearchSettings) -> Fit | None:
+    """Add two, three or four inputs at once, found by their product: effects without any main effect need this.
+
+    What is left to explain says what a look is worth: operations go with the square of the noise. Larger groups are
+    looked at as long as smaller ones leave more than half of it; beside a background, which carries them, pairs alone.
+    """
+    if settings.groups == 0 or current.candidate in book.paired:
+        return None
+    book.paired.add(current.candidate)
+    order = np.argsort(-np.nan_to_num(nats, neginf=np.inf), kind="stable")  # active inputs first: they may take part
+    open_share = min(1.0, mode(book.problem, current).noise)
+    worth, fitted = max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
+    tried: list[Candidate] = []
+    for size in ORDERS[:1] if current.candidate.background else ORDERS:
+        look = affordable(size, view.n, order.size, settings.operations * worth)
+        book.orders[size] = look
+        columns = np.array(sorted(book.problem.candidate(order[: look.inputs].tolist()).columns), dtype=np.intp)
+        owner = book.problem.owners()
+        found = [tuple(owner[list(one.inputs)].tolist()) for one in groups(view, look, columns, book.workers)]
+        most = round(settings.groups * (1.0 + PAIRS * open_share)) if size == 2 else settings.groups
+        options = _new_sets(current.candidate, found, most)
+        bar = current.log_evidence - BEHIND
+        book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
+        tried += options
+        better = _best_of(book, tried, current)
+        if better is not None and mode(book.problem, better).noise < 0.5 * open_share:
+            break
+    return None if better is None else prune(book, better)
+
+
+def _new_sets(candidate: Candidate, found: Sequence[tuple[int, ...]], most: int) -> list[Candidate]:
+    """The first sets that the groups lead to."""
+    larger: dict[Candidate, None] = {}
+    for inputs in found:
+        if len(larger) < most and not set(inputs) <= set(candidate.active):
+            larger[add(candidate, inputs)] = None
+    return list(larger)
+
+
+def _best_of(book: Book, options: Sequence[Candidate], current: Fit) -> Fit | None:
+    return best_above([book.fits[c] for c in options if c in book.fits], current)

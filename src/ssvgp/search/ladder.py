@@ -1,0 +1,86 @@
+"""The ladder: a candidate is met on a part of the rows first, and climbs to all of them unless it is clearly behind.
+
+Both the candidate and its parent are fitted on the part. What all n rows would say of the difference is what the m rows
+of the part say, and for each further row the mean of the paired differences of their leave-one-out log densities,
+
+    evidence_n(S') - evidence_n(S) = evidence_m(S') - evidence_m(S) + (n - m) mean_i(l'_i - l_i),
+
+whose standard error is that of the mean. Row terms are free once the inverse is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.evidence.laplace import Fit, states
+from ssvgp.gp.marginal import LOG_2PI
+from ssvgp.model.priors import Candidate
+from ssvgp.search.book import Book
+from ssvgp.search.probe import Probe
+
+BEATEN = 10.0  # nats behind the parent on a part of the rows at which a fit is given up on its way
+SURE = 1.0  # standard errors behind which a candidate may be and still climb
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The evidence that a fit on a part of the rows promises on all of them, and its standard error."""
+
+    fit: Fit
+    estimate: float
+    error: float
+
+    @property
+    def hope(self) -> float:
+        """What it may still turn out to be."""
+        return self.estimate + SURE * self.error
+
+
+def row_terms(book: Book, found: Fit) -> np.ndarray:
+    """Leave-one-out log densities (m,) of the rows of a book at a fit: mean y_i - alpha_i / P_ii, variance 1 / P_ii."""
+    terms = []
+    for at in states(book.problem, found):
+        precision = np.diagonal(at.precision)
+        terms.append(0.5 * (np.log(precision) - at.alpha**2 / precision - LOG_2PI))
+    return np.concatenate(terms)
+
+
+def project(book: Book, part: Book, parent: Fit, fits: Sequence[Fit]) -> list[Projection]:
+    """What fits on a part of the rows promise on all rows of the book, beside a parent that is fitted on both."""
+    below = part.carry(parent)
+    base = row_terms(part, below)
+    more = book.problem.n / base.size - 1.0
+    out = []
+    for found, terms in zip(fits, part.workers.map(row_terms, [(part, f) for f in fits]), strict=True):
+        gap = terms - base
+        gain = found.log_evidence - below.log_evidence + more * float(gap.sum())
+        out.append(Projection(found, parent.log_evidence + gain, more * float(np.sqrt(gap.size) * gap.std())))
+    return out
+
+
+def climbing(
+    book: Book, parent: Fit, candidates: Iterable[Candidate], bar: float, bold: tuple[float, ...] = (), most: int = 1000
+) -> list[Probe]:
+    """Candidates beside a parent that may reach `bar` on all rows, best first, with starts for their fits.
+
+    Where the book has no ladder, they are estimated beside the parent's own parameters. `bold` are strengths of new
+    inputs at which bold starts are tried too; so many are chosen by their order, and as many by their estimates.
+    """
+    new = [c for c in dict.fromkeys(candidates) if c not in book.fits]
+    part = book.first_rung()
+    if part is None:
+        return [p for p in _chosen(book.probe_all(parent, new, bold), new, most) if p.estimate > bar]
+    below = part.carry(parent)
+    fits = part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), below.log_evidence - BEATEN)
+    seen = [one for one in project(book, part, parent, fits) if one.hope > bar]
+    seen.sort(key=lambda one: -one.estimate)
+    return [Probe(p.fit.candidate, (p.fit.summit.z,), p.fit.summit.inverse_hessian, p.estimate) for p in seen]
+
+
+def _chosen(probes: Sequence[Probe], order: Sequence[Candidate], most: int) -> list[Probe]:
+    """The probes with the best estimates, and those of the first candidates: a bold start may still be far off."""
+    first = set(order[:most])
+    return [p for place, p in enumerate(probes) if place < most or p.candidate in first]

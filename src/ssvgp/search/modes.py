@@ -1,0 +1,68 @@
+"""Modes: a set may have several, smooth and noisy or rough and quiet, and a fit finds the one that its start is near.
+
+The leading sets are therefore fitted from other starts before they are weighed, on a part of the rows first where there
+is a ladder. A start that will clearly not lead above what is known is given up after an evaluation or two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ssvgp.evidence.laplace import Fit, fit
+from ssvgp.search.book import Book
+from ssvgp.search.ladder import project
+from ssvgp.search.probe import BOLD_VARIANCE
+
+LEVELS = (0.15, 0.4, 1.0, 2.0)  # of all theta
+APART = 0.5  # difference of log theta from which a level, and of z from which a mode, is another one
+QUIET = 1.5  # by which log noise is lower at a start that is rougher than the mode, and higher at a smoother one
+SETTLED = 2  # leading sets
+
+
+def settle(book: Book, reach: float) -> None:
+    """The leading sets at their best mode.
+
+    Rows that count several times are left as they were found: copies that agree in y make any quiet start look good.
+    """
+    if any(block.noise is not None and (block.noise.weights > 1.0).any() for block in book.problem.blocks):
+        return
+    for found in book.within(reach)[:SETTLED]:
+        if found.candidate.size and found.candidate not in book.settled:
+            book.settled.add(found.candidate)
+            book.fits[found.candidate] = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
+
+
+def _other_modes(book: Book, found: Fit) -> list[Fit]:
+    part = book.first_rung()
+    if part is None:
+        return [f for f in _climbed(book, found, _starts(found)) if _apart(f, found)]
+    below = part.carry(found)
+    seen = [f for f in _climbed(part, below, _starts(found)) if _apart(f, below)]
+    hopeful = [one.fit for one in project(book, part, found, seen) if one.hope > found.log_evidence]
+    return _climbed(book, found, [one.summit.z for one in hopeful])
+
+
+def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
+    """Fits of the same set from other starts."""
+    curvature = np.diag(np.full(found.summit.z.size, BOLD_VARIANCE))
+    tasks = [(book.problem, found.candidate, z, curvature, 0.05, found.log_evidence, book.workers) for z in starts]
+    return book.workers.map(fit, tasks)
+
+
+def _apart(one: Fit, other: Fit) -> bool:
+    return bool(np.abs(one.summit.z - other.summit.z).max() > APART)
+
+
+def _starts(found: Fit) -> list[np.ndarray]:
+    """All inputs equally strong at several levels, those far from the mode's own, with as much noise as befits them."""
+    where, z = found.candidate.coordinates, found.summit.z
+    own = float(z[where.theta].mean())
+    starts = []
+    for level in np.log(LEVELS):
+        if abs(level - own) > APART:
+            start = z.copy()
+            start[where.theta] = level
+            start[where.slot("noise")] += QUIET if level < own else -QUIET
+            start[where.slot("scale")] = np.clip(start[where.slot("scale")], -1.0, 1.0)
+            starts.append(start)
+    return starts

@@ -1,0 +1,122 @@
+"""First looks at a candidate beside the parameters of a relative: starts for a fit, and an estimate of its evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_value, log_joint_values, log_model_prior
+from ssvgp.evidence.logs import log_sum
+from ssvgp.evidence.transplant import NEW_THETA, transplant
+from ssvgp.model.priors import Candidate
+from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings import Prior
+
+BOLD_THETA = (0.4, 1.0, 2.0)  # of new inputs at bold starts
+BOLD_VARIANCE = 0.2
+OPEN_STRENGTH = 1.5  # sd of log background from which one first try is not enough
+CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A first look at a candidate with the parent's parameters held fixed: starts for a fit, estimated evidence."""
+
+    candidate: Candidate
+    starts: tuple[np.ndarray, ...]
+    inverse_hessian: np.ndarray
+    estimate: float
+
+
+def probe(
+    problem: Problem, parent: Fit, candidate: Candidate, bold: tuple[float, ...] = (), workers: Executor = SERIAL
+) -> Probe:
+    """Try new inputs at three strengths beside the parent's parameters, and estimate the candidate's evidence.
+
+    The estimate integrates the new inputs' common log theta over the three strengths and takes the parent's Laplace
+    volume for the rest; since the rest is not refitted it errs low, most for strong inputs, which are fitted anyway.
+    `bold` are strengths of new inputs at which a bold start is tried too.
+    """
+    z, b, added = transplant(parent, candidate, problem)
+    if added.size == 0:
+        if candidate.background and not parent.candidate.background:
+            z = _with_best_strength(problem, candidate, z, workers)
+        value = log_joint_value(problem, candidate, z, workers)
+        return Probe(candidate, (z,), b, value + _rest(parent, candidate, problem))
+    tries = []
+    for theta in NEW_THETA:
+        trial = z.copy()
+        trial[added] = np.log(theta)
+        tries.append(trial)
+    tries += [bold_start(z, added, candidate, theta) for theta in bold]
+    values = list(log_joint_values(problem, candidate, np.stack(tries), workers))
+    spacing = float(np.diff(np.log(NEW_THETA)).mean())
+    # one new input: the rectangle rule in log theta; several: as if each had the width of one node
+    estimate = log_sum(values) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
+    modest = tries[int(np.argmax(values[: len(NEW_THETA)]))]
+    # Where a bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
+    # the fit tries both.
+    best = int(np.argmax(values))
+    return Probe(candidate, (tries[best], modest) if best >= len(NEW_THETA) else (modest,), b, estimate)
+
+
+def background_strengths(prior: Prior) -> list[float]:
+    """Where log background is first tried: at the mean of its prior, and above where that leaves much open."""
+    mean, sd = prior.of_slot("background")
+    return [mean] if sd < OPEN_STRENGTH else [mean + step * sd for step in (0.0, 1.0, 2.0)]
+
+
+def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor) -> np.ndarray:
+    """z (q,) with the strength of a new background that serves it best."""
+    strengths = background_strengths(problem.prior)
+    if len(strengths) == 1:
+        return z
+    tries = np.tile(z, (len(strengths), 1))
+    tries[:, candidate.coordinates.slot("background")] = strengths
+    return tries[np.argmax(log_joint_values(problem, candidate, tries, workers))]
+
+
+def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Executor = SERIAL) -> Fit:
+    """The fit of a candidate from the starts of its probe: the mode with the higher evidence, if there are two.
+
+    One that will clearly not reach `bar` is given up on its way.
+    """
+    if len(seen.starts) == 1:
+        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian, bar=bar, workers=workers)
+    # far from the parent's mode its curvature means nothing
+    bold_curvature = np.diag(np.full(seen.starts[0].size, BOLD_VARIANCE))
+    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature, bar=bar, workers=workers)
+    if found.log_evidence > seen.estimate + CLEARLY_BETTER:
+        return found
+    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian, bar=bar, workers=workers)
+    return max(found, other, key=lambda f: f.log_evidence)
+
+
+def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: float) -> np.ndarray:
+    """A start from which inputs are found that show only once they are fitted: strong, less noise, no long plateaus.
+
+    Beside the parent's own noise and scale an interaction looks worthless; the likelihood has one mode with the new
+    inputs idle and one with them at work, and this start lies in the basin of the second.
+    """
+    where = candidate.coordinates
+    trial = z.copy()
+    trial[where.theta] = np.maximum(trial[where.theta], np.log(0.3))
+    trial[added] = np.log(theta)
+    scale = where.slot("scale")
+    trial[scale] = min(trial[scale], np.log(3.0))
+    trial[where.slot("noise")] -= 1.0
+    return trial
+
+
+def _rest(parent: Fit, candidate: Candidate, problem: Problem) -> float:
+    """The Laplace volume of the parameters common with the parent, and the prior of the candidate."""
+    common = parent.summit.z.size
+    own, kept = parent.candidate.labels, set(candidate.labels)
+    lost = [i for i, label in enumerate(own) if label not in kept]
+    gone = len(lost)
+    volume = parent.log_volume + 0.5 * (common - gone) * float(np.log(2.0 * np.pi))
+    if gone:
+        sd = np.sqrt(np.diagonal(parent.summit.inverse_hessian)[: len(own)])
+        volume -= float(np.log(np.maximum(sd[lost], 1e-3)).sum())
+    return volume + log_model_prior(candidate, problem)

@@ -1,0 +1,218 @@
+"""What the numbers of rows and inputs decide, decided once.
+
+Few rows leave much open and cost little: more sets are fitted, and more draws are taken. Many rows make factorisations
+dear and parameters certain: the likelihood is that of blocks, sets have one component each, predictions condition on
+neighbours. Whoever must know asks the `Regime`; nobody else compares n or d with a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ssvgp.settings.auto import AutoSettings, SearchSettings
+from ssvgp.settings.paper import LARGE_ROWS, PaperSettings
+from ssvgp.settings.prior import Prior
+
+FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
+ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an exact fit: few cannot show roughness
+MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
+CHEAP = 200  # rows of which the usual number of sets is expanded and none of little weight is looked at again
+GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
+MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
+LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
+FEW_INPUTS = 12  # up to this many inputs every addition is tried, and every one of the 2^d sets has a price
+MEASURED_INPUTS, MEASURED_ROWS = 40, 500  # up to so many excluded inputs are all measured, with so few rows
+WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
+SCREENED_BLOCKS = 4
+HALF = 0.5  # of all rows, on which candidates are met first
+DENSE_CANDIDATES = 2000  # rows among which the dense start seeks neighbours
+FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
+CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
+CHECKED_ROWS = 1000  # left out in turn by a check where rows are too many for all of them
+
+
+@dataclass(frozen=True)
+class Regime:
+    """Everything that n rows and d inputs decide; `settings` are those of the default method, as given.
+
+    `exact`: all rows are one block; else the likelihood is that of blocks. `cheap`: fits cost so little that idle
+    additions are fitted too; `every_set`: all sets are. `kernels` are considered where none is named, `backgrounds` as
+    far as n and d decide. Growth begins on `first_rows`, other first looks take `part_rows`, None is for all rows at
+    once. `search` is how wide growth from nothing looks, `moves` what comes after it; `expanded` sets within
+    `expand_reach` nats of the best have their neighbours tried, `additions` of them by one more input. `dense` are the
+    settings of the dense start, None for none. Inputs are ranked on `screened_blocks`, None for all. `every_price`: all
+    2^d sets have a price, fitted or not; up to `measured_inputs` the worth of an input is measured, not a formula's.
+    `paper` are the settings of the paper's method, None for the default.
+    """
+
+    n: int
+    d: int
+    settings: AutoSettings
+    paper: PaperSettings | None
+    exact: bool
+    cheap: bool
+    kernels: tuple[str, ...]
+    slab_scales: tuple[float, ...]
+    backgrounds: tuple[str, ...]
+    search: SearchSettings
+    moves: SearchSettings
+    first_rows: int | None
+    part_rows: int | None
+    dense: PaperSettings | None
+    expanded: int
+    expand_reach: float
+    additions: int
+    every_set: bool
+    screened_blocks: int | None
+    ladder: float | None  # share of the rows on which candidates are met first; None: all
+    every_price: bool
+    measured_inputs: int
+    negligible: float  # weight below which a set is not looked at again
+    draws: float  # importance draws of a set that carries weight
+    components: int | None  # of the predictive mixture, about; None: one for each set
+    rows_together: int  # of the largest matrix of a fit, at most
+    in_pieces: bool  # whether a large table is standardised as it is read, not at once
+    predict_neighbours: int | None  # None: predictions condition on all rows
+    check_rows: int | None  # that a check leaves out in turn; None: all
+
+    def threads(self, n_jobs: int) -> int:
+        """Threads of a fit: with few rows steps are so short that several would only wait for each other."""
+        return 1 if self.cheap else n_jobs
+
+    def hurried(self) -> Regime:
+        """The same with as little work in averaging as can be: for a fit that was interrupted."""
+        s = self.settings
+        quick = replace(s, polish_blocks=1, polish_rows=s.block_rows)
+        return replace(self, settings=quick, draws=self.draws / 12, components=self.components and 1)
+
+    def __str__(self) -> str:
+        near = "all rows" if self.predict_neighbours is None else f"{self.predict_neighbours} neighbours"
+        ends = f"predictions from {near}, check of {self.check_rows or 'all'} rows"
+        head = f"{self.n} rows, {self.d} inputs: "
+        return head + "; ".join([*(self._of_paper(self.paper) if self.paper else self._of_auto()), ends])
+
+    def _of_paper(self, paper: PaperSettings) -> list[str]:
+        near = paper.loo_neighbours_for(self.n)
+        return [
+            f"the paper's method on minibatches of {paper.minibatch_for(self.n)} rows",
+            f"rate {paper.learning_rate_for(self.n):g}",
+            f"leave-one-out from {'all rows' if near is None else f'{near} neighbours'}",
+        ]
+
+    def _of_auto(self) -> list[str]:
+        s, dense = self.settings, self.dense
+        first = f"growth from {self.first_rows or 'all'} rows" if self.exact else f"{s.search_blocks} random blocks"
+        start = f"dense start on minibatches of {dense.minibatch_for(self.n)}" if dense else "no dense start"
+        every = "every set visited" if self.every_set else f"{self.expanded} sets expanded"
+        parts = "one component a set" if self.components is None else f"{self.components} components"
+        return [
+            "exact" if self.exact else f"{s.blocks} blocks of {s.block_rows} rows",
+            f"kernels {', '.join(self.kernels)}",
+            f"slab scales to {max(self.slab_scales):g}",
+            f"backgrounds {', '.join(self.backgrounds) or 'none'}",
+            f"{first}, {start}, {every}",
+            f"{self.draws:.0f} draws a set, {parts}",
+        ]
+
+
+def regime_for(
+    n: int,
+    d: int,
+    settings: AutoSettings | PaperSettings | None = None,
+    prior: Prior | None = None,
+    exact_limit: int = 2000,
+    predict_neighbours: int = 256,
+) -> Regime:
+    """The decisions for n rows and d inputs; `settings` of the paper's method ask for that one."""
+    paper = settings.for_data(n) if isinstance(settings, PaperSettings) else None
+    auto = settings if isinstance(settings, AutoSettings) else AutoSettings()
+    exact_rows = exact_limit // 2 if auto.exact_rows is None else auto.exact_rows
+    exact = n <= exact_rows
+    limit, m = exact_limit, predict_neighbours
+    if paper is not None:
+        limit, m = max(exact_limit, LARGE_ROWS - 1), paper.predict_neighbours
+    return Regime(
+        n=n,
+        d=d,
+        settings=auto,
+        paper=paper,
+        exact=exact,
+        kernels=FAMILY[:1] if paper else FAMILY if exact else FAMILY + ROUGH,
+        slab_scales=(prior or Prior()).slab_scales_for(n, exact_rows),
+        backgrounds=_backgrounds(n, d, auto, exact),
+        dense=_dense(n, d, auto),
+        rows_together=min(n, max(exact_limit, auto.polish_rows)),
+        in_pieces=n > exact_limit,
+        predict_neighbours=None if n <= limit else m,
+        check_rows=None if n <= exact_limit else CHECKED_ROWS,
+        **_breadth(n, d, auto, exact),
+        **_weighing(n, d, auto, exact),
+    )
+
+
+def _breadth(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, Any]:
+    """How widely the search looks, and on how many rows first."""
+    search, cheap = settings.search, n <= settings.search.cheap_rows
+    moves = search if exact else _narrow(search)
+    part = search.cheap_rows if n >= 2 * search.cheap_rows else None
+    return {
+        "cheap": cheap,
+        "search": search,
+        "moves": moves,
+        "first_rows": max(part, n // 4) if part is not None and exact else None,
+        "part_rows": part,
+        "expanded": int(np.clip((CHEAP / n) ** 2 * moves.most_expanded, moves.most_expanded, MOST_EXPANDED)),
+        "expand_reach": moves.reach if cheap else 0.6 * moves.reach,
+        "additions": FEW_INPUTS if d <= FEW_INPUTS else moves.width,
+        "every_set": cheap and d <= search.all_sets,
+        "screened_blocks": None if exact else SCREENED_BLOCKS,
+        "ladder": HALF if part is not None and exact else None,
+    }
+
+
+def _weighing(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, Any]:
+    """How closely sets are priced and weighed, and of how many components the answer is made."""
+    return {
+        "every_price": d <= FEW_INPUTS,
+        "measured_inputs": MEASURED_INPUTS if n <= MEASURED_ROWS else 0,
+        "negligible": max(FAINT, CERTAIN * min(1.0, (n / CHEAP) ** 2)),
+        # few rows leave more open, and draws are cheap there; with many Laplace is close and a few draws will do
+        "draws": settings.draws * float(np.clip(settings.search.cheap_rows / n, 0.5, 4.0)),
+        # with many rows the parameters of a set are certain, and prediction pays for every component
+        "components": int(np.clip(settings.components * 500 / n, 8, settings.components)) if exact else None,
+    }
+
+
+def _narrow(search: SearchSettings) -> SearchSettings:
+    """A narrower search: on all rows the differences seen on blocks would be many times as large."""
+    return replace(
+        search,
+        reach=0.5 * search.reach,
+        slack=0.5 * search.slack,
+        most_expanded=MOST_ON_BLOCKS,
+        groups=GROUPS_ON_BLOCKS,
+        largest_beside=min(search.largest_beside, LARGEST_BESIDE),
+    )
+
+
+def _backgrounds(n: int, d: int, settings: AutoSettings, exact: bool) -> tuple[str, ...]:
+    """Kinds worth a look: none where inputs are few for the rows that are seen together, so that sets can carry all."""
+    if d <= settings.background_from * (n if exact else settings.block_rows):
+        return ()
+    # many rows show the strengths of columns themselves, and roughness
+    without = "rough" if exact else "steep"
+    return tuple(kind for kind in settings.backgrounds if kind != without)
+
+
+def _dense(n: int, d: int, settings: AutoSettings) -> PaperSettings | None:
+    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a wide table."""
+    if d > settings.most_dense_inputs:
+        return None
+    if n <= 4 * settings.dense_batch:
+        return settings.dense
+    batch = min(settings.dense_batch, max(2, n // 4))
+    kind = "nearest" if d <= WIDE else "uniform"
+    return replace(settings.dense, minibatch=batch, minibatch_kind=kind, candidates=DENSE_CANDIDATES)

@@ -1,0 +1,142 @@
+"""Growth finds what was put into the data, by inputs alone and together, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from searches import additive, book_of
+
+from experiments import designs
+from ssvgp.evidence.laplace import Block
+from ssvgp.gp.terms import Linear
+from ssvgp.model.priors import Candidate
+from ssvgp.search.book import Book
+from ssvgp.search.growth import grow
+from ssvgp.search.moves import empty_fit
+from ssvgp.settings import SearchSettings
+
+SETTINGS = SearchSettings()
+LINEAR = (Linear("linear"),)
+
+
+@pytest.mark.parametrize(("kernel", "blocks"), [("se", 1), ("matern52", 1), ("se", 2)])
+def test_growth_finds_a_small_additive_truth(kernel: str, blocks: int) -> None:
+    book = book_of(*additive(), kernel, blocks)
+    start = empty_fit(book)
+    found = grow(book, start, SETTINGS)
+    assert found.candidate.active == (2, 7, 11)
+    assert found.log_evidence > start.log_evidence + 30.0
+    assert book.best() is found
+
+
+def test_growth_on_noise_stays_empty() -> None:
+    for seed in range(3):
+        draw = designs.noise(seed, n=80, d=30)
+        book = book_of(draw.X, draw.y)
+        assert grow(book, empty_fit(book), SETTINGS).candidate.size == 0
+
+
+def test_growth_stops_at_the_largest_size() -> None:
+    book = book_of(*additive())
+    found = grow(book, empty_fit(book), replace(SETTINGS, largest=1))
+    assert 1 <= found.candidate.size <= 4  # one step, which may add several
+    assert grow(book, found, replace(SETTINGS, largest=1)) is found
+
+
+def test_growth_beside_a_background_has_a_limit_of_its_own() -> None:
+    book = book_of(*additive())
+    first = book.problem.blocks[0]
+    dense = Block.of(first.X, first.y, LINEAR)
+    book = Book(replace(book.problem, blocks=(dense,), backgrounds=LINEAR))
+    few = replace(SETTINGS, largest_beside=1)
+    found = grow(book, empty_fit(book, "linear"), few)
+    assert found.candidate.background == "linear"
+    assert 1 <= found.candidate.size < 3  # inputs come several at a time, so that it may be passed once
+    assert grow(book, empty_fit(book, "linear"), SETTINGS).candidate.size >= 3
+
+
+def test_growth_never_lowers_the_evidence() -> None:
+    book = book_of(*additive(seed=1))
+    start = book.visit(empty_fit(book), Candidate((0, 2)))
+    assert grow(book, start, SETTINGS).log_evidence >= start.log_evidence
+
+
+def test_interactions_without_main_effects_are_found_thanks_to_groups_only() -> None:
+    draw = designs.interactions(0, n=150, d=30)
+    book = book_of(draw.X, draw.y)
+    assert set(grow(book, empty_fit(book), SETTINGS).candidate.active) == {0, 1, 2, 3}
+    without = book_of(draw.X, draw.y)
+    blind = grow(without, empty_fit(without), replace(SETTINGS, groups=0))
+    assert not {0, 1, 2, 3} <= set(blind.candidate.active)
+    assert blind.log_evidence < book.best().log_evidence - 30.0
+
+
+def test_groups_are_looked_for_once_at_each_set() -> None:
+    draw = designs.noise(0, n=60, d=15)
+    book = book_of(draw.X, draw.y)
+    grow(book, empty_fit(book), SETTINGS)
+    assert Candidate(()) in book.paired
+    visited = set(book.fits)
+    grow(book, empty_fit(book), SETTINGS)
+    assert set(book.fits) == visited
+
+
+# --- what only groups or rough shapes show -----------------------------------------------------------------
+
+
+def product_of(*inputs: int, n: int = 150, d: int = 15, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A pure product, the first input squared."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    f = (X[:, inputs[0]] ** 2 - 1.0) * np.prod(X[:, inputs[1:]], axis=1)
+    return X, f + 0.2 * f.std() * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("true", [(2, 9), (2, 9, 12), (2, 6, 9, 12)])
+def test_growth_finds_products_of_two_three_and_four_inputs_thanks_to_groups_only(true: tuple[int, ...]) -> None:
+    n = 250 if len(true) == 4 else 150
+    book, without = book_of(*product_of(*true, n=n)), book_of(*product_of(*true, n=n))
+    assert grow(book, empty_fit(book), SETTINGS).candidate.active == true
+    blind = grow(without, empty_fit(without), replace(SETTINGS, groups=0))
+    assert blind.log_evidence < book.best().log_evidence - 20.0
+
+
+def test_growth_finds_a_fast_wave_of_one_input() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 30))
+    y = np.sin(6.0 * X[:, 13]) + X[:, 4] + 0.3 * rng.standard_normal(150)
+    book = book_of(X, y)
+    assert grow(book, empty_fit(book), SETTINGS).candidate.active == (4, 13)
+
+
+def test_growth_finds_inputs_that_act_only_through_active_ones() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((200, 30))
+    y = X[:, 0] * (1.0 + X[:, 5] * X[:, 21]) + 0.2 * rng.standard_normal(200)
+    book = book_of(X, y)
+    assert grow(book, empty_fit(book), SETTINGS).candidate.active == (0, 5, 21)
+
+
+def test_growth_on_a_ladder_ends_where_growth_on_all_rows_does() -> None:
+    X, y = additive(n=160)
+    book, whole = book_of(X, y, ladder=0.5), book_of(X, y)
+    assert grow(book, empty_fit(book), SETTINGS).candidate == grow(whole, empty_fit(whole), SETTINGS).candidate
+    assert len(book.part(80).fits) > len(book.fits)  # most were met on half of the rows alone
+
+
+def test_the_book_knows_how_wide_each_order_was_looked_at() -> None:
+    draw = designs.noise(0, n=60, d=15)
+    book = book_of(draw.X, draw.y)
+    grow(book, empty_fit(book), SETTINGS)
+    assert {size: (look.size, look.inputs) for size, look in book.orders.items()} == {k: (k, 15) for k in (2, 3, 4)}
+    poor = book_of(draw.X, draw.y)
+    grow(poor, empty_fit(poor), replace(SETTINGS, operations=1e5))
+    assert [poor.orders[size].inputs < 15 for size in (3, 4)] == [True, True]
+
+
+def test_growth_that_ends_is_not_begun_again_from_there() -> None:
+    book = book_of(*additive())
+    found = grow(book, empty_fit(book), SETTINGS)
+    assert found.candidate in book.grown

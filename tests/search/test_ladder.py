@@ -1,0 +1,94 @@
+"""The ladder: what a part of the rows promises, and who may climb."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from searches import additive, book_of
+
+from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.loo import exact
+from ssvgp.model.priors import Candidate
+from ssvgp.records import Member, Train
+from ssvgp.search.book import Book, add, drop
+from ssvgp.search.ladder import climbing, project, row_terms
+from ssvgp.search.moves import empty_fit
+
+TRUE = Candidate((2, 7, 11))
+
+
+def fitted(book: Book, candidate: Candidate) -> Fit:
+    return book.visit(empty_fit(book), candidate)
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_row_terms_are_the_exact_leave_one_out_densities(blocks: int) -> None:
+    book = book_of(*additive(n=60), blocks=blocks)
+    found = fitted(book, TRUE)
+    at, active = mode(book.problem, found), np.array(TRUE.active)
+    member = Member(active, at, book.problem.kernel, np.ones(3))
+    slow = [exact(Train(block.X, block.y), member).log_density for block in book.problem.blocks]
+    assert row_terms(book, found) == pytest.approx(np.concatenate(slow), abs=1e-8)
+
+
+@pytest.mark.parametrize("candidate", [Candidate((2, 7)), Candidate((2, 7, 11, 15)), Candidate((0, 2, 11))])
+def test_where_the_part_is_all_rows_its_promise_is_the_fit(candidate: Candidate) -> None:
+    book = book_of(*additive())
+    parent, part = fitted(book, TRUE), book_of(*additive())
+    there = part.visit(part.carry(parent), candidate)
+    (seen,) = project(book, part, parent, [there])
+    gain = there.log_evidence - part.fits[TRUE].log_evidence
+    assert seen.error == 0.0
+    assert seen.estimate == pytest.approx(parent.log_evidence + gain, abs=1e-9)
+    assert seen.estimate == pytest.approx(book.visit(parent, candidate).log_evidence, abs=0.3)
+
+
+def test_half_of_the_rows_promise_what_all_say_within_their_error() -> None:
+    X, y = additive(n=200)
+    book = book_of(X, y, ladder=0.5)
+    parent, part = fitted(book, TRUE), book.first_rung()
+    assert part is not None and part.problem.n == 100
+    below = part.carry(parent)
+    options = [drop(TRUE, [j]) for j in TRUE.active] + [add(TRUE, [j]) for j in (0, 5, 15)]
+    for seen in project(book, part, parent, [part.visit(below, c) for c in options]):
+        all_rows = book.visit(parent, seen.fit.candidate).log_evidence
+        assert abs(seen.estimate - all_rows) < 3.0 * seen.error + 1.0
+        assert seen.hope > seen.estimate
+
+
+def test_a_candidate_that_is_clearly_behind_does_not_climb_and_one_ahead_does() -> None:
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, Candidate((2, 11)))
+    options = [Candidate((2,)), Candidate((2, 7, 11)), Candidate((11,)), Candidate((2, 5, 11))]
+    seen = climbing(book, parent, options, parent.log_evidence)
+    assert seen[0].candidate == TRUE
+    assert not {Candidate((2,)), Candidate((11,))} & {one.candidate for one in seen}
+    assert set(book.fits) == {Candidate(()), parent.candidate}  # nothing was fitted on all rows
+    found = book.visit_all(seen[:1])[0]
+    assert found.log_evidence > parent.log_evidence + 10.0
+
+
+def test_those_who_climb_start_at_what_the_part_has_found() -> None:
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, Candidate((2, 11)))
+    (seen,) = climbing(book, parent, [TRUE], parent.log_evidence)
+    part = book.first_rung()
+    assert part is not None
+    assert np.array_equal(seen.starts[0], part.fits[TRUE].summit.z)
+
+
+@pytest.mark.parametrize("ladder", [None, 0.5])
+def test_known_sets_do_not_climb_again_and_others_climb_once_best_first(ladder: float | None) -> None:
+    book = book_of(*additive(n=160), ladder=ladder)
+    parent, known = fitted(book, Candidate((2, 11))), fitted(book, Candidate((2, 7)))
+    seen = climbing(book, parent, [known.candidate, TRUE, Candidate((2, 5, 11)), TRUE], -np.inf)
+    assert sorted(one.candidate.active for one in seen) == [(2, 5, 11), (2, 7, 11)]
+    assert [one.estimate for one in seen] == sorted((one.estimate for one in seen), reverse=True)
+
+
+def test_at_most_so_many_candidates_are_fitted_on_the_part() -> None:
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, Candidate((2, 11)))
+    assert len(climbing(book, parent, [add(parent.candidate, [j]) for j in range(12)], -np.inf, most=2)) <= 4
+    part = book.first_rung()
+    assert part is not None and len(part.fits) <= 5  # the parent, the first two, and two by their estimates

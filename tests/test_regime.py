@@ -1,0 +1,165 @@
+"""What n and d decide has one home: a parser looks for comparisons elsewhere; thresholds are met on both sides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ssvgp import AutoSettings, PaperSettings, Prior, SSVGPRegressor
+from ssvgp.settings import regime_for
+
+PACKAGE = Path(__file__).resolve().parents[1] / "src" / "ssvgp"
+ROOMS = ("search", "evidence", "method", "explain", "estimator.py")
+DATA = {"X", "y"}  # names whose size is n or d
+MEASURES = {"n", "d"}
+
+
+def files() -> list[Path]:
+    """The modules that may not decide by size; algebra may choose its algorithm, and is not among them."""
+    return [path for room in ROOMS for path in sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / room]]
+
+
+def last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def counts(node: ast.expr) -> bool:
+    """Whether an expression is n or d: `n`, `train.n`, `X.shape[0]`, `block.y.size`, `len(y)`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+        return node.value.attr == "shape" and last_name(node.value.value) in DATA
+    if isinstance(node, ast.Call):
+        return last_name(node.func) == "len" and len(node.args) == 1 and last_name(node.args[0]) in DATA
+    if isinstance(node, ast.Attribute) and node.attr == "size":
+        return last_name(node.value) == "y"
+    return last_name(node) in MEASURES
+
+
+def terms(node: ast.expr) -> Iterator[ast.expr]:
+    """What a side of a comparison is made of, by arithmetic and by min and max."""
+    if isinstance(node, ast.BinOp):
+        yield from terms(node.left)
+        yield from terms(node.right)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"min", "max"}:
+        for argument in node.args:
+            yield from terms(argument)
+    else:
+        yield node
+
+
+def fixed(node: ast.expr) -> bool:
+    """Whether a term is a number, a module constant, or a field of settings or of the estimator."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float))
+    if isinstance(node, ast.UnaryOp):
+        return fixed(node.operand)
+    if isinstance(node, ast.Attribute):
+        owners = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        return bool(owners & {"settings", "search"}) or node.attr.endswith(("_limit", "_rows", "_neighbours"))
+    return isinstance(node, ast.Name) and (node.id.isupper() or node.id in {"limit", "most"})
+
+
+def decisions(tree: ast.AST) -> list[str]:
+    """Comparisons of n or d, alone or in arithmetic, with what is fixed; ratios of two sizes are no decision."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [list(terms(side)) for side in (node.left, *node.comparators)]
+            measured = [side for side in sides if any(counts(term) for term in side)]
+            others = [side for side in sides if side not in measured]
+            if measured and others and any(all(fixed(term) for term in side) for side in others):
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_nobody_but_the_regime_compares_rows_or_inputs_with_a_number(path: Path) -> None:
+    assert not decisions(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("train.n > settings.exact_rows", True),
+        ("problem.n <= 150", True),
+        ("d <= MANY", True),
+        ("X.shape[0] > self.exact_limit", True),
+        ("self.train_.n <= limit", True),
+        ("block.y.size < 2 * settings.first_rows", True),
+        ("2 * len(y) <= max(LEAST, 40)", True),
+        ("train.n // 4 == 0", True),
+        ("part.problem.n < book.problem.n", False),
+        ("r >= n", False),
+        ("n <= d", False),
+        ("table.shape[1] > 1", False),
+        ("regime.exact and weight < regime.negligible", False),
+        ("counts.max() > COMMON * y.size", False),
+    ],
+)
+def test_the_parser_tells_decisions_from_other_comparisons(line: str, wrong: bool) -> None:
+    assert bool(decisions(ast.parse(line))) == wrong
+
+
+def test_up_to_half_of_the_exact_limit_fits_are_exact_and_beyond_they_are_not() -> None:
+    few, many = regime_for(1000, 20), regime_for(1001, 20)
+    assert few.exact and not many.exact
+    assert few.kernels == many.kernels[:-1] and many.kernels[-1] == "matern12"
+    assert max(many.slab_scales) > max(few.slab_scales)
+    assert few.components is not None and many.components is None
+    assert few.first_rows == 250 and many.first_rows is None
+    assert many.moves.reach < many.search.reach and few.moves is few.search
+    assert not regime_for(101, 5, exact_limit=200).exact
+    assert max(regime_for(101, 5, exact_limit=200).slab_scales) == max(many.slab_scales)
+    assert regime_for(101, 5, AutoSettings(exact_rows=101), exact_limit=200).exact
+
+
+def test_predictions_and_checks_have_their_limits() -> None:
+    assert regime_for(2000, 5).predict_neighbours is None
+    assert regime_for(2001, 5, predict_neighbours=99).predict_neighbours == 99
+    assert [regime_for(n, 5, PaperSettings()).predict_neighbours for n in (9999, 10_000)] == [None, 256]
+    assert regime_for(2000, 5).check_rows is None and regime_for(2001, 5).check_rows == 1000
+    assert (
+        regime_for(301, 5, exact_limit=300).check_rows == 1000
+        and regime_for(3000, 5, exact_limit=3000).check_rows is None
+    )
+
+
+def test_every_set_is_visited_where_rows_and_inputs_are_few() -> None:
+    assert regime_for(150, 8).every_set
+    assert not regime_for(151, 8).every_set and not regime_for(150, 9).every_set
+    assert [regime_for(n, 4).expanded for n in (50, 200, 1000, 1001)] == [60, 10, 10, 1]
+    assert regime_for(149, 4).threads(4) == 1 and regime_for(151, 4).threads(4) == 4
+
+
+def test_the_dense_start_is_left_out_of_the_widest_tables_and_takes_small_batches_of_tall_ones() -> None:
+    assert regime_for(100, 20_001).dense is None
+    small, tall, wide = (regime_for(n, d).dense for n, d in ((512, 9), (513, 1000), (513, 1001)))
+    assert small is not None and small.minibatch is None
+    assert tall is not None and (tall.minibatch, tall.minibatch_kind) == (128, "nearest")
+    assert wide is not None and wide.minibatch_kind == "uniform"
+
+
+def test_backgrounds_need_many_inputs_for_the_rows_that_are_seen_together() -> None:
+    assert regime_for(100, 25).backgrounds == () and "steep" in regime_for(100, 26).backgrounds
+    many = regime_for(1001, 63).backgrounds
+    assert "rough" in many and "steep" not in many
+    assert regime_for(1001, 62).backgrounds == ()
+
+
+def test_a_regime_is_one_readable_line() -> None:
+    line = str(regime_for(300, 100))
+    assert line.startswith("300 rows, 100 inputs: exact; kernels se, matern52") and "\n" not in line
+    assert "blocks of 250 rows" in str(regime_for(5000, 100)) and "256 neighbours" in str(regime_for(5000, 100))
+    assert "the paper's method on minibatches of 75 rows" in str(regime_for(300, 100, PaperSettings()))
+
+
+def test_a_fitted_model_tells_its_regime() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal((40, 3)), np.ones(40)])
+    with pytest.warns(UserWarning):
+        model = SSVGPRegressor(kernel="se", prior=Prior(), settings=AutoSettings(draws=4)).fit(X, X[:, 0])
+    assert (model.regime_.n, model.regime_.d) == (40, 3)  # the constant column is no input
+    assert model.regime_ == regime_for(40, 3, AutoSettings(draws=4))
