@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -103,8 +102,7 @@ def test_a_name_that_nobody_has_is_refused_with_those_there_are() -> None:
 
 
 def test_what_was_registered_without_restore_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry: dict[str, Any] = dict(BACKGROUNDS)
-    monkeypatch.setattr("ssvgp.model.terms.BACKGROUNDS", registry)
+    monkeypatch.setattr(BACKGROUNDS, "kinds", dict(BACKGROUNDS.kinds))
     register("own", lambda columns: None)
     assert backgrounds_for(["own"], COLUMNS) == ()
     with pytest.raises(ValueError, match="without `restore`"):

@@ -28,6 +28,12 @@ class Registry(Generic[Given, Made]):
     def __iter__(self) -> Iterator[str]:
         return iter(self.kinds)
 
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.kinds
+
     def register(
         self,
         name: str,
@@ -38,13 +44,13 @@ class Registry(Generic[Given, Made]):
 
         Without `restore` a fitted model that uses it cannot be read from a file.
         """
-        if not name or name in self.kinds:
+        if not name or name in self:
             raise ValueError(f"a {self._what} needs a name of its own; there are {', '.join(self)}, and {name!r}")
         self.kinds[name] = Kind(build, restore)
 
     def named(self, name: str) -> Kind[Given, Made]:
         """The one of that name."""
-        if name not in self.kinds:
+        if name not in self:
             raise ValueError(f"a {self._what} is one of {', '.join(self)}, not {name!r}")
         return self.kinds[name]
 
