@@ -18,15 +18,9 @@ from ssvgp.gp.marginal import State, state
 from ssvgp.records import Parameters
 from ssvgp.run.workers import Workers
 from ssvgp.search import dictionary as module
-from ssvgp.search.dictionary import (
-    Order,
-    Scene,
-    affordable,
-    groups,
-    scene,
-    single_nats,
-    tail_nats,
-)
+from ssvgp.search import scene as singles
+from ssvgp.search.dictionary import Order, affordable, groups
+from ssvgp.search.scene import Scene, scene, single_nats, tail_nats
 from ssvgp.search.shapes import SLOW, Shapes
 
 WAVES = 12
@@ -115,7 +109,7 @@ def test_strengths_are_those_of_chance_on_noise() -> None:
     """Strengths of one product have the density exp(-nats) where there is no effect."""
     X, y = noise(n=400, d=300)
     view = empty(X, y)
-    t = module._ratio(view, view.directions[0], *(view.shapes.waves(slice(0, 300))[3] ** p for p in (1, 2)))
+    t = singles._ratio(view, view.directions[0], *(view.shapes.waves(slice(0, 300))[3] ** p for p in (1, 2)))
     nats = tail_nats(t, 1)
     assert nats.mean() == pytest.approx(1.0, abs=4.0 / np.sqrt(300))
     assert (nats > 2.0).mean() == pytest.approx(np.exp(-2.0), abs=0.08)
@@ -147,7 +141,7 @@ def test_the_diagonal_of_the_precision_is_enough_to_rank() -> None:
     at, view = member(X, y), beside_the_first(X, y)
     wave = view.shapes.waves(slice(1, 20))[1].astype(float)
     exact = ((at.alpha @ wave) ** 2) / np.einsum("ij,ik,kj->j", wave, at.precision, wave)
-    quick = module._ratio(view, view.directions[0], wave, wave**2)
+    quick = singles._ratio(view, view.directions[0], wave, wave**2)
     assert np.argmax(exact) == np.argmax(quick)
     assert np.corrcoef(np.argsort(np.argsort(exact)), np.argsort(np.argsort(quick)))[0, 1] > 0.95
 
@@ -344,7 +338,7 @@ def test_single_precision_ranks_inputs_as_double_does() -> None:
     view = beside_the_first(X, y)
     alpha, weight, directions = (part.astype(float) for part in (view.alpha, view.weight, view.directions))
     wide = Scene(alpha, weight, tuple(one.astype(float) for one in view.precisions), directions, view.shapes)
-    exact = module._single(wide, view.shapes.waves(slice(0, 300)).astype(float))
+    exact = singles._single(wide, view.shapes.waves(slice(0, 300)).astype(float))
     assert single_nats(view) == pytest.approx(exact, rel=1e-3, abs=1e-4)
     assert np.array_equal(np.argsort(-single_nats(view))[:30], np.argsort(-exact)[:30])
 
@@ -360,7 +354,7 @@ def test_two_threads_find_what_one_finds(size: int) -> None:
 def test_strengths_do_not_depend_on_how_columns_are_batched(monkeypatch: pytest.MonkeyPatch) -> None:
     view = beside_the_first(*noise(d=11))
     whole = single_nats(view)
-    monkeypatch.setattr(module, "COLUMNS", 4)
+    monkeypatch.setattr(singles, "COLUMNS", 4)
     assert single_nats(view) == pytest.approx(whole, rel=1e-5)
 
 

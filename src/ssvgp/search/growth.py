@@ -9,10 +9,11 @@ import numpy as np
 from ssvgp.evidence.laplace import Fit, mode
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
-from ssvgp.search.dictionary import Scene, affordable, groups
+from ssvgp.search.dictionary import affordable, groups
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD_THETA
+from ssvgp.search.scene import Scene
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
 
