@@ -54,6 +54,11 @@ class Order:
     shapes: int
     directions: int = 0
 
+    def chance(self) -> float:
+        """Nats that the strongest product without effect has, about: the log of their number."""
+        through = self.directions * min(self.shapes, THROUGH) ** self.size
+        return float(np.log(max(1, comb(self.inputs, self.size) * (self.shapes**self.size + through))))
+
     def operations(self, n: int) -> float:
         """Multiplications and additions on n rows; pairs have a c of their own, others are ranked on a part of them."""
         q, kinds = self.inputs, self.shapes**self.size

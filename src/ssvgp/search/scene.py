@@ -1,9 +1,10 @@
 """What a fitted set shows of single inputs: shapes of each, alone and times what is active, scored against it.
 
 At a set with P = Kt^-1 and alpha = P y, one more random effect along a vector phi changes the log likelihood by what
-g = (phi' alpha)^2 and c = phi' P phi say; without such an effect t = g / c is about chi-square(1). For the first shapes
-of single inputs c is exact, else from the diagonal of P, which ranks as well. Strengths are in nats: minus the log of
-the probability that a shape without effect scores as high. Products of several inputs are in search/dictionary.py.
+g = (phi' alpha)^2 and c = phi' P phi say; without such an effect t = g / c is about chi-square(1). For the column
+itself and its first shapes c is exact, else from the diagonal of P, which ranks as well; leaders are scored by their
+shapes together, g' C^-1 g with C = Phi' P Phi. Strengths are in nats: minus the log of the probability that shapes
+without effect score as high. Products of several inputs are in search/dictionary.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table o
 THROUGH = 2  # slow shapes that are taken times these directions
 NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones, beside all of them
 COLUMNS = 2048  # inputs at a time
+LEADERS = 32  # inputs whose shapes are scored together
+FAINT = 0.05  # of the size of a shape: what is left of it beside others, below which it counts as one of them
 
 
 @dataclass(frozen=True)
@@ -51,40 +54,89 @@ def scene(alpha: np.ndarray, precisions: Sequence[np.ndarray], sparse: np.ndarra
     return Scene(alpha.astype(np.float32), weight, blocks, directions.astype(np.float32), shapes)
 
 
-def tail_nats(total: np.ndarray, freedom: int) -> np.ndarray:
-    """-log P(chi-square(freedom) > total), also where that is below the smallest double."""
+def tail_nats(total: np.ndarray, freedom: int | np.ndarray) -> np.ndarray:
+    """-log P(chi-square(freedom) > total), also where that is below the smallest double; zero where freedom is none."""
     total = np.maximum(np.asarray(total, dtype=float), 0.0)
-    if freedom == 1:
+    if isinstance(freedom, int) and freedom == 1:
         return np.asarray(-log_ndtr(-np.sqrt(total)) - np.log(2.0))
+    some = np.maximum(freedom, 1)
     with np.errstate(divide="ignore"):
-        usual = -np.log(chdtrc(freedom, total))
-    half, order = np.maximum(0.5 * total, 1.0), 0.5 * freedom
+        usual = -np.log(chdtrc(some, total))
+    half, order = np.maximum(0.5 * total, 1.0), 0.5 * some
     # the first two terms of the tail
     far = half - (order - 1.0) * np.log(half) + gammaln(order) - np.log1p((order - 1.0) / half)
-    return np.where(np.isinf(usual), far, usual)
+    return np.where(np.equal(freedom, 0), 0.0, np.where(np.isinf(usual), far, usual))
 
 
 def single_nats(view: Scene) -> np.ndarray:
-    """Strength (d,) of every input alone: by few waves, by all, or by slow waves times what is active. Cost n d."""
+    """Strength (d,) of every input alone: as it is, by few waves, by all, or by slow waves times what is active.
+
+    The leaders by c of single shapes are scored again by what their shapes show together, and stand before all others.
+    Cost n^2 d.
+    """
     out = np.empty(view.shapes.d)
     for start in range(0, out.size, COLUMNS):
         part = slice(start, start + COLUMNS)
-        out[part] = _single(view, view.shapes.waves(part))
+        out[part] = _single(view, view.shapes.plain(part), view.shapes.waves(part))
+    leaders = np.sort(np.argsort(-out, kind="stable")[:LEADERS])
+    together = _jointly(view, view.shapes.plain(leaders), view.shapes.waves(leaders))
+    out = np.minimum(out, together.min())
+    out[leaders] = together
     return out
 
 
-def _single(view: Scene, waves: np.ndarray) -> np.ndarray:
+def _single(view: Scene, plain: np.ndarray, waves: np.ndarray) -> np.ndarray:
     squares = waves * waves
     alone = np.stack([_ratio(view, view.directions[0], *one) for one in zip(waves, squares, strict=True)])
     for k in range(min(NESTED[0], len(waves))):  # what the set or its background explains in part has a smaller c
         alone[k] = (view.alpha @ waves[k]) ** 2 / np.maximum(_spread(view, waves[k]), 1e-30)
-    totals = [(alone[:count].sum(0), count) for count in (*NESTED, len(waves)) if count <= len(waves)]
+    as_it_is = (view.alpha @ plain) ** 2 / np.maximum(_spread(view, plain), 1e-30)
+    own = waves.any(axis=1)
     through = [
         _ratio(view, u, waves[k], squares[k]) for u in view.directions[1:] for k in range(min(THROUGH, len(waves)))
     ]
+    nats = [tail_nats(as_it_is, 1)]
+    nats += [tail_nats(alone[:count].sum(0), own[:count].sum(0)) for count in _nested(len(waves))]
     if through:
-        totals.append((alone[: NESTED[0]].sum(0) + np.sum(through, axis=0), NESTED[0] + len(through)))
-    return np.max([tail_nats(total, freedom) for total, freedom in totals], axis=0)
+        few = NESTED[0]
+        freedom = own[:few].sum(0) + len(view.directions[1:]) * own[:THROUGH].sum(0)
+        nats.append(tail_nats(alone[:few].sum(0) + np.sum(through, axis=0), freedom))
+    return np.max(nats, axis=0)
+
+
+def _nested(waves: int) -> list[int]:
+    return [count for count in (*NESTED, waves) if count <= waves]
+
+
+def _jointly(view: Scene, plain: np.ndarray, waves: np.ndarray) -> np.ndarray:
+    """Strength (q,) of inputs by g' C^-1 g of their shapes together, C = Phi' P Phi: shapes alike count once.
+
+    Cost n^2 q for each shape.
+    """
+    through = [u[:, None] * wave for u in view.directions[1:] for wave in waves[:THROUGH]]
+    shapes = np.stack([plain, *waves, *through])  # (s, n, q)
+    pushed, start = np.empty_like(shapes), 0
+    for precision in view.precisions:
+        rows = slice(start, start + len(precision))
+        pushed[:, rows] = precision @ shapes[:, rows]
+        start += len(precision)
+    forms = np.einsum("snq,tnq->qst", shapes, pushed, optimize=True).astype(float)
+    pulls = np.einsum("n,snq->qs", view.alpha, shapes).astype(float)
+    count = len(waves)
+    parts = [np.arange(1), *(np.arange(1, 1 + few) for few in _nested(count))]
+    if through:
+        parts.append(np.concatenate([np.arange(1, 1 + NESTED[0]), np.arange(1 + count, len(shapes))]))
+    return np.max([_joint_nats(forms[:, part][:, :, part], pulls[:, part]) for part in parts], axis=0)
+
+
+def _joint_nats(forms: np.ndarray, pulls: np.ndarray) -> np.ndarray:
+    """Strengths (q,) from C (q, s, s) and g (q, s); directions that C hardly has are left out."""
+    sizes = np.sqrt(np.maximum(np.diagonal(forms, axis1=1, axis2=2), 1e-30))
+    values, vectors = np.linalg.eigh(forms / (sizes[:, :, None] * sizes[:, None, :]))
+    along = np.einsum("qst,qs->qt", vectors, pulls / sizes)
+    kept = values > FAINT
+    total = np.where(kept, along**2 / np.where(kept, values, 1.0), 0.0).sum(1)
+    return tail_nats(total, kept.sum(1))
 
 
 def _spread(view: Scene, phi: np.ndarray) -> np.ndarray:
