@@ -25,14 +25,13 @@ from scipy.special import ndtri
 
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.scene import DIRECTIONS, THROUGH, Scene, tail_nats
-from ssvgp.search.shapes import SLOW
+from ssvgp.search.shapes import FINE, SLOW
 
 LOUD = 0.45  # of all rows, about, hold this share of alpha' alpha, and triples and quadruples are ranked on them
 HELD = 0.8
 KEPT = 3000  # leaders that meet all rows, about
 SHOWN = 100  # groups that a look returns, at most
 LOUDEST = 2.0  # root mean squares at which |alpha| is cut for ranking: a few wild rows must not choose the products
-IN_PART = 0.1  # of the operations, for a look at some of the inputs
 PAIR_STRIP = 128  # inputs whose pairs with all others are scored at a time
 TABLE = 2**20  # products at a time
 
@@ -67,23 +66,32 @@ class Order:
         return 2.0 * LOUD * n * comb(q, self.size) * kinds * (2 if self.size == 3 else 1)
 
 
-def affordable(size: int, n: int, d: int, operations: float) -> Order:
-    """The widest look at products of that size within a number of operations: fewer shapes first, then fewer inputs.
+def affordable(size: int, n: int, d: int, operations: float) -> list[Order]:
+    """Looks at products of that size within a number of operations each: all inputs, then some by finer shapes.
 
-    A look at three or four of some of the inputs has little chance, and is given a part of the operations.
+    With fewer operations a look at all inputs has fewer shapes. The second look, and the only one where all inputs are
+    too many, is at as many of the most promising as can be paid for.
     """
-    kinds = ((SLOW, DIRECTIONS), (SLOW - 1, DIRECTIONS), (SLOW - 1, 0), (1, 0)) if size == 2 else ((SLOW, 0), (2, 0))
-    for shapes, directions in kinds:
+    kinds = [(SLOW, DIRECTIONS), (SLOW - 1, DIRECTIONS), (SLOW - 1, 0), (1, 0)] if size == 2 else [(SLOW, 0), (2, 0)]
+    looks = []
+    for shapes, directions in ((FINE, kinds[0][1]), *kinds):
         whole = Order(size, d, shapes, directions)
         if whole.operations(n) <= operations:
-            return whole
-    operations *= 1.0 if size == 2 else IN_PART
-    low, high = 0, d
-    while low < high:  # the most inputs that can be paid for
+            looks.append(whole)
+            break
+    if not looks or looks[0].shapes < FINE:
+        looks.append(_widest(Order(size, d, FINE), n, operations))
+    return [look for look in looks if look.inputs >= size]
+
+
+def _widest(look: Order, n: int, operations: float) -> Order:
+    """The same look at the most inputs that can be paid for."""
+    low, high = 0, look.inputs
+    while low < high:
         middle = (low + high + 1) // 2
-        paid = replace(whole, inputs=middle).operations(n) <= operations
+        paid = replace(look, inputs=middle).operations(n) <= operations
         low, high = (middle, high) if paid else (low, middle - 1)
-    return replace(whole, inputs=low)
+    return replace(look, inputs=low)
 
 
 def groups(view: Scene, order: Order, columns: np.ndarray, workers: Executor = SERIAL) -> list[Group]:

@@ -9,16 +9,14 @@ import numpy as np
 from ssvgp.evidence.laplace import Fit, mode
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
-from ssvgp.search.dictionary import affordable, groups
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD_THETA
 from ssvgp.search.scene import Scene
+from ssvgp.search.together import ORDERS, STRONG, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
 
-ORDERS = (2, 3, 4)
-STRONG = 3.0  # nats beyond chance at which inputs are added together, and a group meets all rows at once
 PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
 FITTED = 3  # groups of an order that are fitted, at most
 LEAST = 0.02  # of the operations that a look may take, where next to nothing is left to explain
@@ -71,20 +69,14 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     if settings.groups == 0 or current.candidate in book.paired:
         return None
     book.paired.add(current.candidate)
-    order = np.argsort(-np.nan_to_num(nats, neginf=np.inf), kind="stable")  # active inputs first: they may take part
     open_share = min(1.0, *(mode(book.problem, one).noise for one in (current, book.best())))
-    worth, fitted = max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
+    operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
     tried: list[Candidate] = []
     for size in ORDERS[:1] if current.candidate.background else ORDERS:
-        look = affordable(size, view.n, order.size, settings.operations * worth)
-        book.orders[size] = look
-        columns = np.array(sorted(book.problem.candidate(order[: look.inputs].tolist()).columns), dtype=np.intp)
-        owner = book.problem.owners()
-        seen = groups(view, look, columns, book.workers)
-        found = [tuple(owner[list(one.inputs)].tolist()) for one in seen]
+        seen = seen_together(book, view, nats, current.candidate, size, operations)
         most = round(settings.groups * (1.0 + PAIRS * open_share)) if size == 2 else settings.groups
-        options = _new_sets(current.candidate, found, most)
-        strong = sum(one.nats > look.chance() + STRONG for one in seen)
+        options = _new_sets(current.candidate, [one.inputs for one in seen], most)
+        strong = sum(one.nats > STRONG for one in seen)
         bar = current.log_evidence - BEHIND
         # what all rows show beyond chance need not be seen on a part of them first
         book.visit_all(book.probe_all(current, options[: min(strong, FITTED)], BOLD_THETA), bar)

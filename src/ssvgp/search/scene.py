@@ -23,6 +23,7 @@ THROUGH = 2  # slow shapes that are taken times these directions
 NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones, beside all of them
 COLUMNS = 2048  # inputs at a time
 LEADERS = 32  # inputs whose shapes are scored together
+QUIET = 0.01  # of the mean of alpha^2, below which its size says nothing
 FAINT = 0.05  # of the size of a shape: what is left of it beside others, below which it counts as one of them
 
 
@@ -85,13 +86,32 @@ def single_nats(view: Scene) -> np.ndarray:
     return out
 
 
+def loud_nats(view: Scene) -> np.ndarray:
+    """Strength (d,) by which the size of alpha goes with every input, whatever its sign.
+
+    The log of the square of a product is a sum over its inputs: each shows here by itself, however many they are,
+    unless it is a step, whose square is one. Noise may be loud for other reasons, so this ranks and selects nothing.
+    Cost n d.
+    """
+    size = np.log(view.alpha**2 / np.mean(view.alpha**2) + QUIET)
+    size = size - size.mean()
+    out = np.empty(view.shapes.d)
+    for start in range(0, out.size, COLUMNS):
+        waves = view.shapes.waves(slice(start, start + COLUMNS))
+        t = np.stack([(size @ wave) ** 2 for wave in waves]) / max(float(size @ size), 1e-30)
+        freedom = np.any(waves, axis=1)
+        part = [tail_nats(t[:count].sum(0), freedom[:count].sum(0)) for count in _nested(len(waves))]
+        out[start : start + COLUMNS] = np.max(part, axis=0)
+    return out
+
+
 def _single(view: Scene, plain: np.ndarray, waves: np.ndarray) -> np.ndarray:
     squares = waves * waves
     alone = np.stack([_ratio(view, view.directions[0], *one) for one in zip(waves, squares, strict=True)])
     for k in range(min(NESTED[0], len(waves))):  # what the set or its background explains in part has a smaller c
         alone[k] = (view.alpha @ waves[k]) ** 2 / np.maximum(_spread(view, waves[k]), 1e-30)
     as_it_is = (view.alpha @ plain) ** 2 / np.maximum(_spread(view, plain), 1e-30)
-    own = waves.any(axis=1)
+    own = np.any(waves, axis=1)
     through = [
         _ratio(view, u, waves[k], squares[k]) for u in view.directions[1:] for k in range(min(THROUGH, len(waves)))
     ]

@@ -1,7 +1,7 @@
 """Shapes that one input may act by, whatever its units and tails: functions of its ranks, bounded and of one size.
 
     waves   cos(pi k u), k = 1 .. K:  rises, rises and falls, oscillates; u is the rank among the rows, between 0 and 1
-    slow    for products: cos(pi u); the square of the normal score, cut at 1.4; cos(3 pi u)
+    slow    for products: cos(pi u); the square of the normal score, cut at 1.4; cos(3 pi u); then faster waves
     plain   the column as it is: what a kernel sees of it at a long lengthscale, outliers and all
 
 Shapes are centred and have mean square one. The second slow shape has correlations of 0.8 and more with x^2, |x|, a
@@ -21,7 +21,8 @@ from scipy.stats import rankdata
 CUT = 1.4  # of normal scores, before they are squared
 LEAST = 0.05  # root mean square of a shape that ties leave of it, below which it is left out
 TIED = 0.5  # of the rows: a column of fewer levels has waves that are not orthogonal
-SLOW = 3
+SLOW = 3  # shapes for products that are enough for most, and with faster waves behind them
+FINE = 6
 KEPT = 2**22  # numbers of a table up to which its slow shapes are kept
 
 
@@ -57,7 +58,7 @@ class Shapes:
         return out
 
     def slow(self, columns: np.ndarray) -> np.ndarray:
-        """(3, n, q) of these columns (q,)."""
+        """(FINE, n, q) of these columns (q,), the slowest first."""
         if self._u.size > KEPT:
             return _slow(self._u[:, columns])
         if self._slow is None:
@@ -67,7 +68,8 @@ class Shapes:
 
 def _slow(u: np.ndarray) -> np.ndarray:
     arch = np.minimum(np.abs(ndtri(u)), CUT) ** 2
-    return np.stack([_of_size_one(one) for one in (np.cos(np.pi * u), arch, np.cos(3.0 * np.pi * u))])
+    waves = [np.cos(np.pi * k * u) for k in range(SLOW, FINE + 1)]
+    return np.stack([_of_size_one(one) for one in (np.cos(np.pi * u), arch, *waves)])
 
 
 def _independent(waves: np.ndarray) -> np.ndarray:
