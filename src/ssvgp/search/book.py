@@ -37,7 +37,7 @@ class Book:
     probes: dict[tuple[Candidate, Candidate, bool], Probe] = field(default_factory=dict)  # by parent, set, boldness
     parts: dict[int, Book] = field(default_factory=dict)  # first looks on a part of the rows, by their number
     seen: tuple[Fit, Scene] | None = None  # the last fit that the dictionary was scored against
-    orders: dict[int, Order] = field(default_factory=dict)  # the last look at products of so many inputs
+    orders: dict[int, Order] = field(default_factory=dict)  # the widest look at products of so many inputs
     asked: int = 0  # second opinions
     unchanged: int = 0  # those of them in a row, at the end, that changed nothing
     train: Train | None = None  # the whole table, of which the problem may have blocks
