@@ -40,8 +40,9 @@ class _Covariance(torch.autograd.Function):
     ) -> torch.Tensor:
         weights, zz = theta * theta, places * places
         xx = zz if sides == 2 else rows * rows
-        squares = torch.addmm((zz @ weights)[:, None] + xx @ weights, places * weights, rows.T, alpha=-2.0)
-        K = squares.clamp_min_(0.0).mul_(-0.5).exp_().mul_(tau)
+        # Column by column in memory, as the triangular solver wants it: else it would turn K around each time.
+        squares = torch.addmm(zz @ weights + (xx @ weights)[:, None], rows, (places * weights).T, alpha=-2.0)
+        K = squares.clamp_min_(0.0).mul_(-0.5).exp_().mul_(tau).T
         ctx.save_for_backward(places, rows, theta, tau, K, zz, xx)
         ctx.sides = sides
         return K

@@ -24,7 +24,7 @@ from ssvgp.peers.checkpoint import Training
 from ssvgp.peers.gpytorch_parts import tensor
 from ssvgp.peers.inducing import BATCH, InducingPeer, factor, slope_through_factor
 
-CHUNK = 1 << 22  # numbers of K_uf at a time
+CHUNK = 1 << 20  # numbers of K_uf at a time
 
 
 class SparseGP(InducingPeer):
@@ -80,10 +80,10 @@ class SparseGP(InducingPeer):
             # L^-T (G L^-1 K + g y') as one product with K
             left = torch.linalg.solve_triangular(L.T, G, upper=True)
             G = torch.linalg.solve_triangular(L, left, upper=False, left=False).to(K_uu.dtype)
-            g = torch.linalg.solve_triangular(L.T, g[:, None], upper=True).to(K_uu.dtype)
+            g = torch.linalg.solve_triangular(L.T, g[:, None], upper=True).squeeze(1).to(K_uu.dtype)
         for rows, y in self._chunks(inputs, target):
             K = self._surface.across(rows)
-            K.backward(torch.addmm(g * y.to(K.dtype), G, K.detach()))
+            K.backward(torch.addmm(y.to(K.dtype)[:, None] * g, K.detach().T, G).T)  # G is symmetric
         return -float(loss.detach())
 
     def _bound(self, P: torch.Tensor, r: torch.Tensor, yy: float, n: int) -> torch.Tensor:
