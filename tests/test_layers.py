@@ -27,13 +27,14 @@ RANK = {
     "store": 5,
     "report": 5,
     "tables": 5,
-    "estimator": 6,
-    "plots": 7,
-    "peers": 7,
+    "many": 6,  # many fits of the method, kept in files of the store
+    "estimator": 7,
+    "plots": 8,
+    "peers": 8,
     # The edges of the package: its public names, its commands, and `python -m ssvgp`.
-    "__init__": 8,
-    "cli": 9,
-    "__main__": 10,
+    "__init__": 9,
+    "cli": 10,
+    "__main__": 11,
 }
 READERS = {"store", "report", "explain", "cli", "plots"}  # of a fitted model: by its public names alone
 METHOD = {"search", "evidence", "large", "method"}
