@@ -28,13 +28,14 @@ RANK = {
     "report": 5,
     "tables": 5,
     "many": 6,  # many fits of the method, kept in files of the store
-    "estimator": 7,
-    "plots": 8,
-    "peers": 8,
+    "disk": 7,
+    "estimator": 8,
+    "plots": 9,
+    "peers": 9,
     # The edges of the package: its public names, its commands, and `python -m ssvgp`.
-    "__init__": 9,
-    "cli": 10,
-    "__main__": 11,
+    "__init__": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 READERS = {"store", "report", "explain", "cli", "plots"}  # of a fitted model: by its public names alone
 METHOD = {"search", "evidence", "large", "method"}

@@ -19,6 +19,8 @@ from ssvgp import store
 from ssvgp.data.inputs import inputs_of, warn_of_columns
 from ssvgp.data.rows import checked_numbers, sample_of
 from ssvgp.data.table import new_rows, training_table
+from ssvgp.disk.front import RowsOnDisk, is_on_disk
+from ssvgp.disk.lazy import is_dask
 from ssvgp.evidence.loo import LeaveOneOut
 from ssvgp.explain import calibration, effects, predictions, sobol
 from ssvgp.explain.calibration import Check
@@ -37,7 +39,7 @@ from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import PaperSettings, Prior, Regime, regime_for
 
 
-class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
+class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
     """Gaussian process regression with spike-and-slab selection of inputs.
 
     Inputs and target are standardised inside, and this is undone in what is returned. Constant columns, and
@@ -71,6 +73,8 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
     random_state : seed, RandomState or Generator.
     verbose : 1 prints one line for each step of the fit that reports progress, or for each of many targets.
     callback : function that is called with each report of progress, or with a `Done` after each of many targets.
+    sample_rows : rows that are drawn at random, in one pass, from a table on disk or of Dask, or from an array of more
+        rows than that; None is for 100000 of the former and for all of an array. Columns are standardised by all rows.
     checkpoint : folder in which each of many targets has a file once it is finished: a run that was killed goes on
         where it was. A folder of another table, or of other settings, is refused.
 
@@ -94,6 +98,7 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
     fitted_ : all of this as the record `Fitted`, which reports, files and commands read.
     targets_ : (q,) names of many targets, y0, y1 and so on where they came without.
     errors_ : dict from the names of targets that failed to the reason.
+    sampling_ : what a fit to rows on disk has seen of them, in a sentence.
     n_features_in_ : number of columns of the table.
     feature_names_in_ : (d,) their names, where the table has names.
     """
@@ -114,6 +119,7 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
         random_state: Any = None,
         verbose: int = 0,
         callback: Callable[[Any], None] | None = None,
+        sample_rows: int | None = None,
         checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.method = method
@@ -130,16 +136,20 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
         self.callback = callback
+        self.sample_rows = sample_rows
         self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> SSVGPRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,), or to each of several y (n, q).
 
         A row of weight two is the row twice, one of weight zero is left out. `noise_variance` (n,), in squared units of
         y, is known beforehand and adds to the noise that is learned, row by row. Of several targets, each leaves out
-        the rows in which it is NaN.
+        the rows in which it is NaN. X may be a folder of Parquet files, with y the name of a column, or a Dask
+        collection, with y another: see `sample_rows`.
         """
         request = checked_request(self)
+        if is_on_disk(X, self.sample_rows):
+            return self._fit_disk(request, X, y, sample_weight, noise_variance)
         if are_several(y):
             return self._fit_several(request, X, y, sample_weight, noise_variance)
         X, y = training_table(self, X, y)
@@ -223,7 +233,7 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
 
-        Noise is included; `predict_latent` is without it.
+        Noise is included; `predict_latent` is without it. Of a Dask collection the answer is one too, not yet computed.
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
@@ -239,6 +249,10 @@ class SSVGPRegressor(ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
         return self._moments(X, return_std, noise=False)
 
     def _moments(self, X: Any, return_std: bool, noise: bool) -> Any:
+        if is_dask(X):
+            check_is_fitted(self)
+            return self._predict_lazily(X, return_std, noise)
+
         def ask(fitted: Fitted, rows: Any) -> np.ndarray:
             restored = fitted.target.moments(fitted.predict(rows), noise)
             return np.stack(restored if return_std else restored[:1])

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from ssvgp.data.inputs import DataWarning, inputs_of
+from ssvgp.data.inputs import DataWarning, Inputs, inputs_of
 from ssvgp.data.rows import Sample, checked_numbers, sample_of
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.several import SharedRows, bare
@@ -53,13 +53,15 @@ class Asked:
     most_merged: int
 
 
-def shared_table(X: np.ndarray, Y: np.ndarray, weights: Any, noise: Any, asked: Asked) -> SharedTable:
+def shared_table(
+    X: np.ndarray, Y: np.ndarray, weights: Any, noise: Any, asked: Asked, inputs: Inputs | None = None
+) -> SharedTable:
     """The table for all targets: standardised here where they can share it."""
     n = len(X)
     given, known = checked_numbers(weights, "sample_weight", n), checked_numbers(noise, "noise_variance", n)
     given = None if given is not None and (given == 1.0).all() else given
     known = None if known is not None and (known == 0.0).all() else known
-    inputs = inputs_of(X, given)
+    inputs = inputs_of(X, given) if inputs is None else inputs
     rows = None
     if given is None and (n > asked.most_merged or no_two_alike(X)):
         rows = standardised_rows(X, inputs, asked.request, asked.regime_of(n, inputs.kept.size))

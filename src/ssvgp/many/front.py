@@ -20,8 +20,18 @@ from ssvgp.method.request import Request
 from ssvgp.run.progress import listener
 
 # attributes of a fit of one target, and of one of several: a new fit forgets those of the other kind
-OF_ONE = ("_fitted", "ensemble_", "train_", "weights_", "members_", "variance_shares_", "target_curve_", "relatives_")
-OF_SEVERAL = ("_several", "targets_", "errors_")
+OF_ONE = (
+    "_fitted",
+    "ensemble_",
+    "train_",
+    "weights_",
+    "members_",
+    "variance_shares_",
+    "target_curve_",
+    "relatives_",
+    "sampling_",
+)
+OF_SEVERAL = ("_several", "targets_", "errors_", "sampling_")
 
 
 class ManyTargets:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.data.inputs import DataWarning, listed
+from ssvgp.data.inputs import DataWarning, Inputs, listed
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.several import Several, SharedRows
 from ssvgp.many.checkpoint import Checkpoint, fingerprint, open_checkpoint
@@ -45,9 +45,14 @@ class Order:
     report: Callable[[Any], None] | None = None
 
 
-def fit_several(X: np.ndarray, targets: Targets, weights: Any, noise: Any, order: Order) -> Several:
-    """A fit for every target: from the checkpoint where it is finished, the others over joblib's active backend."""
-    table = shared_table(X, targets.Y, weights, noise, order.asked)
+def fit_several(
+    X: np.ndarray, targets: Targets, weights: Any, noise: Any, order: Order, inputs: Inputs | None = None
+) -> Several:
+    """A fit for every target: from the checkpoint where it is finished, the others over joblib's active backend.
+
+    `inputs` say how columns are standardised; None: by these rows.
+    """
+    table = shared_table(X, targets.Y, weights, noise, order.asked, inputs)
     kept = None
     if order.checkpoint is not None:
         kept = open_checkpoint(order.checkpoint, fingerprint(X, table, order.parameters), order.parameters)

@@ -16,6 +16,10 @@ class Targets:
     Y: np.ndarray
     names: tuple[str, ...]
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.Y.shape
+
 
 def are_several(y: Any) -> bool:
     """Whether y has more than one column; a single column is one target, as scikit-learn has it."""
@@ -25,6 +29,8 @@ def are_several(y: Any) -> bool:
 
 def targets_of(y: Any) -> Targets:
     """Columns of numbers; those of a data frame have names, others are called y0, y1 and so on."""
+    if isinstance(y, Targets):
+        return y
     columns = getattr(y, "columns", None)
     names = [f"y{k}" for k in range(np.shape(y)[1])] if columns is None else [str(name) for name in columns]
     if len(set(names)) < len(names):
