@@ -32,13 +32,14 @@ def sampled_folder(path: Path, rows: int, seed: int) -> SampledTable:
 def sample_of(table: SampledTable, X: np.ndarray, y: np.ndarray, recipe: Recipe) -> Sampled:
     """What was prepared of a sample, with the moments of all rows: of columns of numbers without gaps."""
     assert table.moments is not None
-    gaps, at = table.moments.gaps.any(), {place: k for k, place in enumerate(table.places)}
+    at = {place: k for k, place in enumerate(table.places)}
     d, own = X.shape[1], np.ones(X.shape[1], dtype=bool)
     filled = Moments(table.rows, np.full(d, table.rows), *(np.zeros(d) for _ in range(4)))
     j = 0
     for column in recipe.columns:
-        if not column.levels and not gaps:
-            k, own[j] = at[table.names.index(column.name)], False
+        k = at[table.names.index(column.name)]
+        if not column.levels and not table.moments.gaps[k]:
+            own[j] = False
             for name in ("mean", "square", "low", "high"):
                 getattr(filled, name)[j] = getattr(table.moments, name)[k]
         j += len(column.inputs)

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.tables.columns import MissingLibrary, TableError, listed, shown, suggestion
+from ssvgp.tables.columns import MissingLibrary, TableError, listed, plain, shown, suggestion
 
 SUFFIXES = (".parquet", ".parq", ".pq")
 HIDDEN = ("_", ".")  # files that begin so are notes of those who wrote the folder
 LIST = "_metadata"  # by which some writers say which files there are
 BLOCK_CELLS = 2**20  # cells of a block of rows
+
+
+def whole(path: Path) -> str:
+    """A path for a message, never cut: it says which part is meant."""
+    return f"'{plain(str(path))}'"
 
 
 def library() -> Any:
@@ -37,9 +42,9 @@ def files_in(folder: Path) -> list[Path]:
     )
     absent = [name for name in _expected(folder) if not (folder / name).is_file()]
     if absent:
-        raise TableError(f"{shown(str(folder / absent[0]))} is missing, although {LIST} of the folder names it")
+        raise TableError(f"{whole(folder / absent[0])} is missing, although {LIST} of the folder names it")
     if not found:
-        raise TableError(f"the folder {shown(str(folder))} has no Parquet files (*{', *'.join(SUFFIXES)})")
+        raise TableError(f"the folder {whole(folder)} has no Parquet files (*{', *'.join(SUFFIXES)})")
     return found
 
 
@@ -108,9 +113,9 @@ def unreadable(path: Path, error: Exception) -> TableError:
     if isinstance(error, TableError):
         return error
     if isinstance(error, FileNotFoundError):
-        return TableError(f"{shown(str(path))} is missing: it was there when the folder was listed")
+        return TableError(f"{whole(path)} is missing: it was there when the folder was listed")
     first = (str(error).splitlines() or [type(error).__name__])[0]
-    return TableError(f"{shown(str(path))} cannot be read as Parquet: {first}")
+    return TableError(f"{whole(path)} cannot be read as Parquet: {first}")
 
 
 def check_columns(path: Path, schema: Any, columns: Sequence[str]) -> None:
@@ -118,11 +123,11 @@ def check_columns(path: Path, schema: Any, columns: Sequence[str]) -> None:
     absent = [name for name in columns if name not in schema.names]
     if absent:
         near = suggestion(absent[0], schema.names)
-        raise TableError(f"{shown(str(path))} lacks the column {listed(absent)}; {near}")
+        raise TableError(f"{whole(path)} lacks the column {listed(absent)}; {near}")
     for name in columns:
         kind = schema.field(name).type
         if not is_number(kind):
-            raise TableError(f"{shown(str(path))}, column {shown(name)}: {kind} where the table has numbers")
+            raise TableError(f"{whole(path)}, column {shown(name)}: {kind} where the table has numbers")
 
 
 def is_number(kind: Any) -> bool:

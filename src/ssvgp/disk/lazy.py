@@ -49,44 +49,69 @@ class ValuesPart:
 def survey_of(X: Any, y: Any, most: int, seed: int) -> Surveyed:
     """Moments of all rows and `most` of them: one task a partition, folded in their order."""
     dask = require("dask", "a Dask collection")
-    rows = _partitions(X)
-    others = [y] if isinstance(y, str) else y
-    if isinstance(others, (list, tuple)) and all(isinstance(one, str) for one in others):
-        X, y = X.drop(columns=list(others)), X[others if len(others) > 1 else others[0]]
-        rows = _partitions(X)
-    if not is_dask(y):
-        raise ValueError("y of a Dask collection is a Dask collection too, or the name of a column")
-    beside = _partitions(y)
-    if len(rows) != len(beside):
-        raise ValueError(f"X has {len(rows)} partitions but y has {len(beside)}: give both the same")
-    names = tuple(str(name) for name in X.columns) if is_frame(X) else None
-    targets = tuple(str(name) for name in y.columns) if hasattr(y, "columns") else None
-    d = len(names) if names is not None else int(X.shape[1])
-    c = d + (len(targets) if targets is not None else 1 if y.ndim == 1 else int(y.shape[1]))
-    total = dask.delayed(_nothing)(c)
-    for number, (some, other) in enumerate(zip(rows, beside, strict=True)):
-        total = dask.delayed(_and)(total, dask.delayed(_look)(some, other, number, c, most, seed), most)
+    both = _beside(X, y) if is_frame(X) else _arrays(X, y)
+    total = dask.delayed(_nothing)(both.c)
+    for number, parts in enumerate(both.parts):
+        total = dask.delayed(_and)(total, dask.delayed(_look)(parts, number, both.c, most, seed), most)
     found = total.compute()
-    return Surveyed(Survey(found.moments, found.sample.in_order()), d, names, targets)
+    return Surveyed(Survey(found.moments, found.sample.in_order()), both.d, both.names, both.targets)
+
+
+@dataclass(frozen=True, eq=False)
+class _Both:
+    """Inputs and targets, partition by partition: each a frame, or a pair of arrays; d inputs of c columns."""
+
+    parts: list[Any]
+    d: int
+    c: int
+    names: tuple[str, ...] | None = None
+    targets: tuple[str, ...] | None = None
+
+
+def _beside(X: Any, y: Any) -> _Both:
+    """A data frame with its targets behind the inputs; y is a column, several, or their names."""
+    if isinstance(y, str) or (isinstance(y, (list, tuple)) and all(isinstance(one, str) for one in y)):
+        targets = [y] if isinstance(y, str) else list(y)
+        names = [name for name in X.columns if name not in targets]
+        parts = X[[*names, *targets]].to_delayed()
+        return _Both(list(parts), len(names), len(names) + len(targets), tuple(map(str, names)), tuple(targets))
+    if not is_dask(y) or not is_frame(y):
+        raise ValueError("y of a Dask data frame is a column of it, or the name of one")
+    columns = [y[name] for name in y.columns] if y.ndim == 2 else [y]
+    labels = [str(name) for name in y.columns] if y.ndim == 2 else [str(y.name)]
+    more = {f"target {k} of {len(columns)}": column for k, column in enumerate(columns)}
+    both, d = X.assign(**more), len(X.columns)
+    return _Both(list(both.to_delayed()), d, d + len(columns), tuple(map(str, X.columns)), tuple(labels))
+
+
+def _arrays(X: Any, y: Any) -> _Both:
+    """Two arrays with the same chunks of rows."""
+    if not is_dask(y) or is_frame(y):
+        raise ValueError("y of a Dask array is a Dask array too")
+    rows, beside = _partitions(X), _partitions(y)
+    if len(rows) != len(beside):
+        raise ValueError(f"X has {len(rows)} chunks of rows but y has {len(beside)}: give both the same")
+    d = int(X.shape[1])
+    return _Both(list(zip(rows, beside, strict=True)), d, d + (1 if y.ndim == 1 else int(y.shape[1])))
 
 
 def _partitions(X: Any) -> list[Any]:
-    """The partitions along the rows, each with all columns."""
-    if is_frame(X):
-        return list(X.to_delayed())
+    """The chunks of an array along the rows, each with all columns."""
     if X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
-    return list(X.to_delayed().ravel())
+    return list(X.to_delayed(optimize_graph=False).ravel())
 
 
 def _nothing(c: int) -> Survey:
     return Survey(Moments.none(c), Chosen.none(c))
 
 
-def _look(X: Any, y: Any, number: int, c: int, most: int, seed: int) -> Survey:
-    if len(X) != len(y):
-        raise ValueError(f"partition {number} of X has {len(X)} rows, that of y {len(y)}")
-    values = np.column_stack([np.asarray(X, dtype=float), np.asarray(y, dtype=float)])
+def _look(parts: Any, number: int, c: int, most: int, seed: int) -> Survey:
+    if not isinstance(parts, (tuple, list)):
+        parts = (parts,)
+    if len({len(one) for one in parts}) > 1:
+        raise ValueError(f"chunk {number} of X has {len(parts[0])} rows, that of y {len(parts[1])}")
+    values = np.column_stack([np.asarray(one, dtype=float) for one in parts])
     return look(ValuesPart(values), number, c, most, seed)
 
 

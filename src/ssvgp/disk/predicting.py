@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from ssvgp.disk.folder import library, unreadable
+from ssvgp.disk.folder import library, unreadable, whole
 from ssvgp.tables.columns import TableError, shown
 
 RUN = "_ssvgp.json"  # what the predictions of a folder were made with
@@ -104,7 +104,7 @@ def _write(path: Path, target: Path, predict: Predict, source: dict[str, Any]) -
             writer.write_table(table)
             rows, empty = rows + block.rows, empty + block.empty
         if writer is None:
-            raise TableError(f"{shown(str(path))} has no rows")
+            raise TableError(f"{whole(path)} has no rows")
         note = json.dumps({"source": source, "rows": rows, "empty": empty})
         writer.add_key_value_metadata({SOURCE.decode(): note})
         writer.close()
@@ -143,7 +143,7 @@ def open_output(out: Path, mark: dict[str, Any], parts: Sequence[str]) -> None:
     A part that an earlier run has seen and that is missing now is an error that names it.
     """
     if out.exists() and not out.is_dir():
-        raise TableError(f"{shown(str(out))} is a file: predictions of a folder go to a folder")
+        raise TableError(f"{whole(out)} is a file: predictions of a folder go to a folder")
     out.mkdir(parents=True, exist_ok=True)
     note = out / RUN
     if note.is_file():
@@ -151,14 +151,14 @@ def open_output(out: Path, mark: dict[str, Any], parts: Sequence[str]) -> None:
             before = json.loads(note.read_text(encoding="utf-8"))
             seen, earlier = before["mark"], before["parts"]
         except (ValueError, KeyError):
-            raise TableError(f"{shown(str(note))} is damaged: choose another folder with -o") from None
+            raise TableError(f"{whole(note)} is damaged: choose another folder with -o") from None
         if seen != mark:
-            raise TableError(f"{shown(str(out))} has predictions of another model or table: choose another with -o")
+            raise TableError(f"{whole(out)} has predictions of another model or table: choose another with -o")
         absent = [name for name in earlier if name not in parts]
         if absent:
             raise TableError(f"{shown(absent[0])} is missing: it was part of the folder when its prediction began")
     elif any(out.iterdir()):
-        raise TableError(f"{shown(str(out))} is not empty and has no predictions: choose another folder with -o")
+        raise TableError(f"{whole(out)} is not empty and has no predictions: choose another folder with -o")
     partial = note.with_suffix(PART)
     partial.write_text(json.dumps({"mark": mark, "parts": list(parts)}), encoding="utf-8")
     os.replace(partial, note)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ssvgp.disk.folder import files_in, is_number, library, opened, unreadable
+from ssvgp.disk.folder import files_in, is_number, library, opened, unreadable, whole
 from ssvgp.disk.moments import Moments
 from ssvgp.disk.survey import Chosen
 from ssvgp.tables.arrow import ArrowTable, arrow_table
@@ -48,12 +48,12 @@ class FolderTable:
         schema = opened(path).schema_arrow
         absent = [name for name in self.names if name not in schema.names]
         if absent:
-            raise TableError(f"{shown(str(path))} lacks the column {shown(absent[0])}, which {self.files[0].name} has")
+            raise TableError(f"{whole(path)} lacks the column {shown(absent[0])}, which {self.files[0].name} has")
         for name, number in zip(self.names, self.numbers, strict=True):
             kind = schema.field(name).type
             if is_number(kind) != number and str(kind) != "null":
                 what = "numbers" if number else "text"
-                raise TableError(f"{shown(str(path))}, column {shown(name)}: {kind} where the other parts have {what}")
+                raise TableError(f"{whole(path)}, column {shown(name)}: {kind} where the other parts have {what}")
         return arrow_table(path, KIND)
 
     def of_file(
@@ -82,9 +82,9 @@ def folder_table(folder: Path) -> FolderTable:
     files = files_in(folder)
     schema = opened(files[0]).schema_arrow
     if not schema.names:
-        raise TableError(f"{shown(str(files[0]))} has no columns")
+        raise TableError(f"{whole(files[0])} has no columns")
     if len(set(schema.names)) < len(schema.names):
-        raise TableError(f"{shown(str(files[0]))} has two columns of one name: rename one of them")
+        raise TableError(f"{whole(files[0])} has two columns of one name: rename one of them")
     numbers = tuple(is_number(schema.field(name).type) for name in schema.names)
     return FolderTable(folder, tuple(files), tuple(schema.names), numbers)
 
