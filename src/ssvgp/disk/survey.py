@@ -107,6 +107,7 @@ def look(part: Part, number: int, c: int, most: int, seed: int) -> Survey:
     moments, sample, start = Moments.none(c), Chosen.none(c), 0
     bar = np.inf  # no row with a larger key has a chance any more
     for block in part.blocks():
+        block = np.ascontiguousarray(block, dtype=float)  # sums in another order in memory round otherwise
         moments = moments + Moments.of(block)
         keys = rng.random(len(block))
         near = np.flatnonzero(keys < bar)
