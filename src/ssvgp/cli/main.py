@@ -17,6 +17,7 @@ import click
 
 from ssvgp import __version__, kernel_named
 from ssvgp.cli import answer, fitting, predicting
+from ssvgp.cli.cluster import on_cluster
 from ssvgp.cli.demo import DECISIVE, TARGET
 from ssvgp.cli.files import SUFFIX, check_output, load, report_writer
 from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Interrupted, Voice
@@ -162,22 +163,25 @@ def cli() -> None:
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processor cores; -1 for all.")
 @click.option("--sample-rows", type=click.IntRange(min=2), help="Rows drawn from a folder. Default: 100000.")
 @click.option("--checkpoint", type=FILE, help="Folder of finished targets: a run that was killed goes on.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers fit the targets.")
 @how_to_read
 @how_to_speak
 def fit_command(
     table: Path, target: str, weight: str, noise: str, output: Path | None, report: Path | None,
     features: tuple[str, ...], drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str,
-    transform: str, seed: int, jobs: int, sample_rows: int | None, checkpoint: Path | None, quiet: bool,
-    as_json: bool, **written: Any,
+    transform: str, seed: int, jobs: int, sample_rows: int | None, checkpoint: Path | None,
+    scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
     """Fit a model to TABLE: CSV, TSV, Parquet or Feather, or a folder of Parquet files."""
-    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed, "n_jobs": jobs}
+    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed}
+    options["n_jobs"] = jobs if scheduler is None else None  # None: as many as the cluster has
     options["target_transform"] = None if transform == "none" else transform
     options["checkpoint"] = checkpoint
     choice = Choice(target, features, drop, missing, categories, weight, noise)
     model = output or Path(table.with_suffix(SUFFIX).name)
     order = fitting.FitOrder(table, choice, model, report, _asked(**written), options, sample_rows)
-    _end(fitting.fit(order, Voice(quiet, as_json)))
+    with on_cluster(scheduler):
+        _end(fitting.fit(order, Voice(quiet, as_json)))
 
 
 @cli.command("predict")
@@ -188,18 +192,21 @@ def fit_command(
 @click.option("--keep", multiple=True, metavar="NAMES", help="Columns of TABLE to write beside the predictions.")
 @click.option("--missing", type=GAPS_IN_PREDICT, help="Missing values. Default: as in the fit.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Parts of a folder at a time; -1 for all cores.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers predict the parts of a folder.")
 @how_to_read
 @how_to_speak
 def predict_command(
     model: Path, table: Path, output: Path | None, level: float, keep: tuple[str, ...], missing: str | None,
-    jobs: int, quiet: bool, as_json: bool, **written: Any,
+    jobs: int, scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
     """Predict the rows of TABLE with MODEL: mean, standard deviation and interval of each.
 
     A folder of Parquet files goes to a folder, a file for each file; those that are there already are kept.
     """
-    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), jobs)
-    _end(predicting.predict(order, Voice(quiet, as_json)))
+    workers = jobs if scheduler is None else None  # None: as many as the cluster has
+    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers)
+    with on_cluster(scheduler):
+        _end(predicting.predict(order, Voice(quiet, as_json)))
 
 
 @cli.command("report")
