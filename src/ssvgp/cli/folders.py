@@ -66,12 +66,14 @@ class PartPredictor:
     level: float
     keep: tuple[str, ...]
     missing: str | None
+    neighbours: int | None
 
     def __call__(self, path: Path) -> Iterator[Columns]:
         from ssvgp.cli.predicting import predicted, recipe_of, usable_rows
 
         loaded, part = _model(self.model), self.table.checked(path)
         recipe = loaded.recipe or recipe_of(loaded.model, self.table)
+        loaded.model.predict_neighbours = self.neighbours or loaded.model.predict_neighbours
         kept = [part.names[j] for j in choose(self.keep, part.names)]
         beside, start = opened(path).read(columns=kept) if kept else None, 0
         try:
@@ -118,11 +120,11 @@ def predict_folder(order: Any, voice: Voice) -> bool:
     if order.output.resolve() == order.table.resolve():
         raise TableError("the output is the input: choose another folder with -o")
     table: FolderTable = folder_table(order.table)
-    options = {"level": order.level, "keep": list(order.keep), "missing": order.missing}
+    options = {"level": order.level, "keep": list(order.keep), "missing": order.missing, "neighbours": order.neighbours}
     mark = mark_of(order.model, order.table, **options)
     load(order.model)  # an error in it is told before anything takes time
     light = replace(table, files=table.files[:1])
-    predictor = PartPredictor(order.model.resolve(), light, order.level, order.keep, order.missing)
+    predictor = PartPredictor(order.model.resolve(), light, order.level, order.keep, order.missing, order.neighbours)
     count = 0
 
     def report(made: Made) -> None:

@@ -191,20 +191,21 @@ def fit_command(
 @click.option("--level", type=SHARE, default=0.95, show_default=True, help="Probability of the interval.")
 @click.option("--keep", multiple=True, metavar="NAMES", help="Columns of TABLE to write beside the predictions.")
 @click.option("--missing", type=GAPS_IN_PREDICT, help="Missing values. Default: as in the fit.")
+@click.option("--neighbours", type=click.IntRange(min=1), help="Nearest rows a prediction of a large model looks at.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Parts of a folder at a time; -1 for all cores.")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers predict the parts of a folder.")
 @how_to_read
 @how_to_speak
 def predict_command(
     model: Path, table: Path, output: Path | None, level: float, keep: tuple[str, ...], missing: str | None,
-    jobs: int, scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
+    neighbours: int | None, jobs: int, scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
     """Predict the rows of TABLE with MODEL: mean, standard deviation and interval of each.
 
     A folder of Parquet files goes to a folder, a file for each file; those that are there already are kept.
     """
     workers = jobs if scheduler is None else None  # None: as many as the cluster has
-    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers)
+    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers, neighbours)
     with on_cluster(scheduler):
         _end(predicting.predict(order, Voice(quiet, as_json)))
 

@@ -41,6 +41,7 @@ class PredictOrder:
     missing: str | None = None
     asked: Asked = field(default_factory=Asked)
     jobs: int | None = None  # parts of a folder at a time
+    neighbours: int | None = None  # that a prediction conditions on, where it does so; None: as the model says
 
 
 @dataclass
@@ -66,6 +67,7 @@ def predict(order: PredictOrder, voice: Voice) -> bool:
     if loaded.recipe is None and order.missing == "median":
         raise TableError("--missing median needs a model of `ssvgp fit`: one fitted in Python keeps no medians")
     recipe = loaded.recipe or recipe_of(loaded.model, table)
+    loaded.model.predict_neighbours = order.neighbours or loaded.model.predict_neighbours
     count, finished = Count(), True
     with _output(order.output) as file:
         try:
