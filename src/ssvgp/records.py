@@ -117,12 +117,17 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Members with weights (k,) that sum to one, and the marginal inclusion probabilities (d,)."""
+    """Members with weights (k,) that sum to one, and the marginal inclusion probabilities (d,).
+
+    `weak` is the part of f that only all rows together show (gp/weak.py), common to all members, None where there is
+    none: they are then conditioned on y less its mean.
+    """
 
     members: tuple[Member, ...]
     weights: np.ndarray
     pip: np.ndarray
     notes: dict[str, Any] = field(default_factory=dict)
+    weak: Any = None
 
 
 @dataclass(frozen=True)

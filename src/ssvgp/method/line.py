@@ -75,6 +75,8 @@ def fit_rows(
             found = _ensemble(train, request, regime, rng, callback, inputs.spread)
         sampling, seeding = rng.spawn(2)
         relatives = relatives_of(train, inputs, found.pip, sampling)
+    if found.weak is not None:  # predictions of the members are of what it leaves
+        train = replace(train, y=train.y - found.weak.at(train.X))
     kept = kept_rows(replace(train, memo=None), found.members)
     seed = int(seeding.integers(2**31))
     return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)

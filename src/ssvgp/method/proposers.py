@@ -183,6 +183,7 @@ def _localise(book: Book, regime: Regime, count: int, rng: np.random.Generator) 
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     train = book.table
     rows = local_rows(train, book.problem, book.best(), count, regime.settings.block_rows, rng)
+    book.met += rows
     blocks = tuple(block_of(train, r, book.problem.backgrounds) for r in rows)
     local = book.emptied(replace(book.problem, blocks=blocks))
     empty_fit(local)

@@ -42,6 +42,7 @@ class Book:
     asked: int = 0  # second opinions
     unchanged: int = 0  # those of them in a row, at the end, that changed nothing
     train: Train | None = None  # the whole table, of which the problem may have blocks
+    met: list[np.ndarray] = field(default_factory=list)  # rows of it that the search was shown in blocks
     kernels: tuple[Kernel, ...] = ()  # all that are to judge, that of the problem first
     others: list[Book] = field(default_factory=list)  # books of the same data under the other kernels
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all

@@ -122,6 +122,8 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "theta": np.concatenate([one.theta for one in at]),
         "inclusion": np.concatenate([member.inclusion for member in members]),
     }
+    if ensemble.weak is not None:
+        arrays |= {f"weak {name}": values for name, values in ensemble.weak.to_plain().items()}
     for name, plain in terms.items():  # one for all members that have it: they belong to the table
         arrays |= {f"term {name} {key}": value for key, value in plain.items() if _array(value)}
     return header, arrays
@@ -134,7 +136,8 @@ def _array(value: Any) -> bool:
 def _table_parts(train: Train, ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if needs_whole_table(ensemble.members):
         return {"table": "whole"}, {"X": np.asarray(train.X).astype(np.float32), "y": train.y}
-    stored = np.unique(np.concatenate([member.active for member in ensemble.members]))
+    weak = [] if ensemble.weak is None else [ensemble.weak.columns]
+    stored = np.unique(np.concatenate([member.active for member in ensemble.members] + weak))
     values = np.ascontiguousarray(train.X[:, stored]) if stored.size else np.empty((train.n, 0))
     return {"table": "columns"}, {"X": values, "y": train.y, "stored": stored}
 
