@@ -11,7 +11,8 @@ from experiments.summaries import EXPERIMENTS, Stored
 from experiments.tables import folded, grid
 
 HOW = """Spreads are standard deviations over trials, trial t has the seed 1000 + t, and each trial ran in a process
-of its own with `n_jobs=1` and one BLAS thread. "Ours alone" marks rows that the paper does not have. As in the paper,
+of its own with `n_jobs=1` and one BLAS thread (those of the paper's method on small tables one after the other in one
+process). "Ours alone" marks rows that the paper does not have. As in the paper,
 the MCC of an ML-II GP is that of the best of five thresholds on inverse lengthscales, which only the truth can
 choose; in the league it is that of its own fixed threshold. Methods fit a tiny table before they are timed, so that
 loading a library is no part of it; what JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Wall
@@ -32,7 +33,8 @@ def conditions(stored: Stored) -> list[str]:
             versions.setdefault(library, set()).add(version)
     found = "; ".join(f"{library} {', '.join(sorted(known))}" for library, known in sorted(versions.items()))
     speed = f" One unit of time (benchmarks/unit.py) took {np.median(units):.2f} ms in the median." if units else ""
-    return [HOW, f"Machine: {'; '.join(sorted(machines))}.{speed}", f"Versions: {found}.", _trials(stored)]
+    machine = f"Machine: {'; '.join(sorted(machines))}.{speed}"
+    return [HOW, machine, f"Versions: {found}.", _trials(stored), *_times(stored)]
 
 
 def _trials(stored: Stored) -> str:
@@ -44,6 +46,23 @@ def _trials(stored: Stored) -> str:
         failed = sum("error" in one for one in found)
         rows.append([name, str(len(found)), str(failed), f"{seeds[0]} to {seeds[-1]}" if seeds else ""])
     return grid(["experiment", "trials stored", "of these failed", "seeds"], rows)
+
+
+def _times(stored: Stored) -> list[str]:
+    """Which times are of the processor, and which are by the clock, beside whatever else ran."""
+    rows = []
+    for name in EXPERIMENTS:
+        by_clock: dict[str, list[bool]] = {}
+        for one in stored.lines.get(name, ()):
+            if "error" not in one:
+                by_clock.setdefault(METHODS[one["method"]].label, []).append("cpu_seconds" not in one["scores"])
+        kinds = [sorted(label for label, clock in by_clock.items() if any(clock) is kind) for kind in (False, True)]
+        if by_clock:
+            rows.append([name, *("; ".join(labels) or "none" for labels in kinds)])
+    if not rows:
+        return []
+    said = "Times in the tables are of the processor where a trial stored them, else by the clock:"
+    return [said, folded("Show which", grid(["experiment", "of the processor", "by the clock"], rows))]
 
 
 def settings(stored: Stored) -> list[str]:

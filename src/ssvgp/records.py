@@ -67,11 +67,15 @@ class RowNoise(Protocol):
 
 @dataclass(frozen=True)
 class Train:
-    """Standardised training data: X (n, d), y (n,), and the noise of rows; None where all have the learned one."""
+    """Standardised training data: X (n, d), y (n,), and the noise of rows; None where all have the learned one.
+
+    `memo` keeps what depends on X alone, where there are other targets; None where there is one.
+    """
 
     X: Any  # an array, or a data.view.Standardised that stands for one
     y: np.ndarray
     noise: RowNoise | None = None
+    memo: Any = field(default=None, repr=False, compare=False)  # a run.memo.Memo
 
     @property
     def n(self) -> int:

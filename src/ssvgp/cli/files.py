@@ -34,7 +34,10 @@ class ModelFile:
 def save(file: ModelFile, path: Path) -> None:
     """Write a model with its recipe and notes, which are two more entries in the header of the file."""
     more = {} if file.recipe is None else {ENTRY: recipe_record(file.recipe), NOTES: list(file.notes)}
-    store.save(path, file.model.fitted_, file.model.get_params(deep=False), more)
+    if hasattr(file.model, "targets_"):
+        store.save_several(path, file.model.several_, file.model.get_params(deep=False), more)
+    else:
+        store.save(path, file.model.fitted_, file.model.get_params(deep=False), more)
 
 
 def load(path: Path) -> ModelFile:
@@ -43,7 +46,9 @@ def load(path: Path) -> ModelFile:
         raise TableError(f"{shown(str(path))} is a folder: name a model in it")
     if not path.exists():
         raise TableError(f"no file {shown(str(path))}: `ssvgp fit` writes models")
-    stored = store.load(path)
+    content = store.read(path)
+    several = store.SEVERAL in content.header
+    stored = store.load_several(path, content) if several else store.stored_in(content, path)
     record, notes = stored.header.get(ENTRY), tuple(str(note) for note in stored.header.get(NOTES, ()))
     return ModelFile(model_of(stored), None if record is None else _recipe(record, path), notes)
 
@@ -57,13 +62,20 @@ def _recipe(record: Any, path: Path) -> Recipe:
 
 def report_writer() -> Callable[[SSVGPRegressor, Path, str, Sequence[str]], object]:
     """What writes the report of a model as one HTML page; asked for before a fit, so that it is not missed after."""
-    from ssvgp.report import report, style  # here, since other commands do without what they load
+    from ssvgp.report import overview, report, style  # here, since other commands do without what they load
 
     try:
         style.library()
     except ImportError:
         raise MissingLibrary("reports need matplotlib: pip install 'ssvgp[plots]'") from None
-    return report.write_report
+
+    def write(model: SSVGPRegressor, path: Path, target: str, notes: Sequence[str]) -> None:
+        if hasattr(model, "targets_"):
+            overview.write_overview(model, path, notes)
+        else:
+            report.write_report(model, path, target, notes)
+
+    return write
 
 
 def check_output(path: Path | None, *inputs: Path) -> None:

@@ -6,18 +6,18 @@ import csv
 import itertools
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from ssvgp.cli.files import check_output, load
 from ssvgp.cli.voice import Voice
 from ssvgp.estimator import SSVGPRegressor
+from ssvgp.explain.fitted import Fitted
 from ssvgp.gp import mixture
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.tables.columns import TableError, choose
@@ -40,6 +40,8 @@ class PredictOrder:
     keep: tuple[str, ...] = ()
     missing: str | None = None
     asked: Asked = field(default_factory=Asked)
+    jobs: int | None = None  # parts of a folder at a time
+    neighbours: int | None = None  # that a prediction conditions on, where it does so; None: as the model says
 
 
 @dataclass
@@ -52,6 +54,10 @@ class Count:
 
 def predict(order: PredictOrder, voice: Voice) -> bool:
     """Carry out an order; whether all rows were predicted."""
+    if order.table.is_dir():
+        from ssvgp.cli.folders import predict_folder  # here, since a single file needs none of it
+
+        return predict_folder(order, voice)
     check_output(order.output, order.table, order.model)
     if order.output is None and voice.as_json:
         raise TableError("--json needs -o: predictions would go to the same place")
@@ -61,6 +67,7 @@ def predict(order: PredictOrder, voice: Voice) -> bool:
     if loaded.recipe is None and order.missing == "median":
         raise TableError("--missing median needs a model of `ssvgp fit`: one fitted in Python keeps no medians")
     recipe = loaded.recipe or recipe_of(loaded.model, table)
+    loaded.model.predict_neighbours = order.neighbours or loaded.model.predict_neighbours
     count, finished = Count(), True
     with _output(order.output) as file:
         try:
@@ -84,30 +91,63 @@ def _write(
     kept = choose(order.keep, table.names)
     tab = order.output is not None and order.output.suffix.lower() in (".tsv", ".tab")
     writer = csv.writer(file, delimiter="\t" if tab else ",", lineterminator="\n")
-    writer.writerow([*(table.names[j] for j in kept), *COLUMNS])
+    writer.writerow([*(table.names[j] for j in kept), *columns_of(model)])
     labels: Iterator[Sequence[str]] = table.texts(kept) if kept else itertools.repeat(())
     for rows in recipe.rows(table, order.missing):
-        usable = rows.complete if (order.missing or recipe.missing) != "median" else np.ones_like(rows.complete)
-        predicted = np.full((len(usable), len(COLUMNS)), np.nan)
-        if usable.any():
-            predicted[usable] = predictions(model, rows.X[usable], order.level)
-        for cells in predicted:
+        usable = usable_rows(rows.complete, order.missing or recipe.missing)
+        for cells in predicted(model, rows.X, usable, order.level).values:
             shown = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in cells]
             writer.writerow([*next(labels), *shown])
         count.rows, count.empty = count.rows + len(usable), count.empty + int((~usable).sum())
         voice.step(f"{count.rows} rows")
 
 
+class Predicted(NamedTuple):
+    """Names (c,) of columns and their values (t, c), NaN in rows that cannot be used."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+
+
+def usable_rows(complete: np.ndarray, missing: str) -> np.ndarray:
+    """Rows (t,) that are predicted: those without gaps, or all where gaps are filled."""
+    return complete if missing != "median" else np.ones_like(complete)
+
+
+def columns_of(model: SSVGPRegressor) -> tuple[str, ...]:
+    """What is written of a row: four columns, or four for each of many targets, behind its name and a dot."""
+    targets = getattr(model, "targets_", None)
+    return COLUMNS if targets is None else tuple(f"{target}.{name}" for target in targets for name in COLUMNS)
+
+
+def predicted(model: SSVGPRegressor, X: np.ndarray, usable: np.ndarray, level: float) -> Predicted:
+    """What is written of rows X (t, d)."""
+    names = columns_of(model)
+    values = np.full((len(usable), len(names)), np.nan)
+    if usable.any():
+        values[usable] = predictions(model, X[usable], level)
+    return Predicted(names, values)
+
+
 def predictions(model: SSVGPRegressor, X: np.ndarray, level: float) -> np.ndarray:
-    """Mean, standard deviation and the ends of the interval of y at rows X: (t, 4).
+    """Mean, standard deviation and the ends of the interval of y at rows X: (t, 4), or (t, 4 q) of many targets.
 
     What `predict` and `predict_quantiles` give, from one pass in place of two.
     """
-    with warnings.catch_warnings(), one_blas_thread():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # checked by the recipe
-        mixed, target = model.predict_mixture(X), model.fitted_.target
-        moments = target.moments(mixed)
-        ends = target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+    if not hasattr(model, "targets_"):
+        return _of_one(model.fitted_, X, level)
+    out = np.full((len(X), model.targets_.size, len(COLUMNS)), np.nan)
+    for k, (_, one) in enumerate(model.several_):
+        if one is not None:
+            out[:, k] = _of_one(one, X, level)
+    return out.reshape(len(X), -1)
+
+
+def _of_one(fitted: Fitted, X: np.ndarray, level: float) -> np.ndarray:
+    with one_blas_thread():
+        mixed = fitted.predict(fitted.inputs.rows(X))
+        moments = fitted.target.moments(mixed)
+        ends = fitted.target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     return np.column_stack([moments.mean, moments.sd, ends])
 
 

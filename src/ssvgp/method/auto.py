@@ -69,6 +69,7 @@ def auto_ensemble(
             met=list(rows),
             screened_blocks=regime.screened_blocks,
             ladder=regime.ladder,
+            memo=train.memo,
             reporter=reporter,
         )
         reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
@@ -146,7 +147,7 @@ def _problem(
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many; those are for growth without background."""
     if not rows:
-        return Problem((Block.of(train.X, train.y, backgrounds, train.noise),), kernel, prior, backgrounds)
+        return Problem((Block.of(train.X, train.y, backgrounds, train.noise, train.memo),), kernel, prior, backgrounds)
     return Problem(tuple(block_of(train, r) for r in rows), kernel, prior, backgrounds)
 
 

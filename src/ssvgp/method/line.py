@@ -25,6 +25,7 @@ from ssvgp.method.request import Request
 from ssvgp.method.target_curve import curve_by_evidence
 from ssvgp.model.likelihoods import Rows, likelihood_named
 from ssvgp.records import Ensemble, RowNoise, Train
+from ssvgp.run.memo import Memo
 from ssvgp.run.progress import Callback
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import Prior, Regime
@@ -42,12 +43,31 @@ def fit_table(
 
     The regime is that of the rows and of the inputs that are kept. Rows are standardised once, or as they are read.
     """
+    rows = standardised_rows(sample.X, inputs, request, regime)
+    return fit_rows(rows, sample, inputs, request, regime, rng, callback)
+
+
+def standardised_rows(X: np.ndarray, inputs: Inputs, request: Request, regime: Regime) -> Any:
+    """The rows (n, p) as a fit sees them: at once, or standardised as they are read where they are many."""
     limit = bytes_of(request.max_memory)
     most = LARGE if limit is None else min(LARGE, limit // 32)
-    rows = inputs.rows(sample.X, most if regime.in_pieces else sample.X.size)
+    return inputs.rows(X, most if regime.in_pieces else X.size)
+
+
+def fit_rows(
+    rows: Any,
+    sample: Sample,
+    inputs: Inputs,
+    request: Request,
+    regime: Regime,
+    rng: np.random.Generator,
+    callback: Callback | None,
+    memo: Memo | None = None,
+) -> Fitted:
+    """The same from standardised rows (n, p); the memo keeps what depends on them alone for other targets."""
     with one_blas_thread():
         target = _target(sample, rows, request, regime, rng)
-        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request))
+        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request), memo)
         if target.constant or not train.d:
             found = nothing_to_select(train, LEAST_NOISE if target.constant else 1.0)
         else:
@@ -57,7 +77,7 @@ def fit_table(
         relatives = relatives_of(train, inputs, found.pip, sampling)
     if found.weak is not None:  # predictions of the members are of what it leaves
         train = replace(train, y=train.y - found.weak.at(train.X))
-    kept = kept_rows(train, found.members)
+    kept = kept_rows(replace(train, memo=None), found.members)
     seed = int(seeding.integers(2**31))
     return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)
 

@@ -13,7 +13,7 @@ from ssvgp.large.blocks import block_of, local_rows
 from ssvgp.method.paper.ranking import dense_ranking
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
-from ssvgp.search.growth import grow
+from ssvgp.search.growth import grow, grow_by_groups
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, narrow, runners_up
@@ -30,8 +30,9 @@ def growth(book: Book, regime: Regime, rng: np.random.Generator) -> None:
 
 
 def products(book: Book, regime: Regime, rng: np.random.Generator) -> None:
-    """Growth by groups too: what the best set, or a background, leaves open says how far to look."""
+    """Growth by groups too, from the best set and from nothing; what is left open says how far to look."""
     grow(book, book.best(False), regime.search)
+    grow_by_groups(book, empty_fit(book), regime.search)
 
 
 def second_opinions(book: Book, regime: Regime, rng: np.random.Generator) -> None:
