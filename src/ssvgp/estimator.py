@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp import store
 from ssvgp.data.inputs import inputs_of, warn_of_columns
-from ssvgp.data.rows import checked_numbers, sample_of
+from ssvgp.data.rows import checked_exposure, checked_numbers, sample_of
 from ssvgp.data.table import new_rows, training_table
 from ssvgp.disk.front import RowsOnDisk, is_on_disk
 from ssvgp.disk.lazy import is_dask
@@ -32,6 +32,7 @@ from ssvgp.many.front import OF_SEVERAL, ManyTargets
 from ssvgp.many.targets import are_several
 from ssvgp.method.line import fit_table, warn_of_notes
 from ssvgp.method.request import checked_request
+from ssvgp.model.likelihoods import COUNTS
 from ssvgp.records import Prediction, Searched
 from ssvgp.run.progress import listener
 from ssvgp.run.randomness import generator_of
@@ -61,7 +62,9 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
     target_transform : "auto", None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
         "auto" asks the evidence whether a skewed y without negative values had better pass a root or a logarithm, where
         rows are too many for an exact fit; else, and for method "paper", it is None.
-    likelihood : what ties y to f, by name: "gaussian", or one that `ssvgp.model.likelihoods.register` was given.
+    likelihood : what ties y to f: "auto" lets the evidence decide between Gaussian noise, heavy tails, outliers and, if
+        y is skewed, a curve; or by name "gaussian", "student-t", "outliers" (a few rows are gross errors), "poisson"
+        and "negative-binomial" (counts), "bernoulli" (0 and 1), or one that `ssvgp.register_likelihood` was given.
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
         `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
@@ -110,7 +113,7 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
         prior: Prior | None = None,
         settings: Any = None,
         target_transform: str | None = "auto",
-        likelihood: str = "gaussian",
+        likelihood: str = "auto",
         threshold: float = 0.5,
         exact_limit: int = 2000,
         predict_neighbours: int = 256,
@@ -139,21 +142,29 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
         self.sample_rows = sample_rows
         self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None) -> SSVGPRegressor:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, noise_variance: Any = None, exposure: Any = None
+    ) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,), or to each of several y (n, q).
 
         A row of weight two is the row twice, one of weight zero is left out. `noise_variance` (n,), in squared units of
-        y, is known beforehand and adds to the noise that is learned, row by row. Of several targets, each leaves out
-        the rows in which it is NaN. X may be a folder of Parquet files, with y the name of a column, or a Dask
-        collection, with y another: see `sample_rows`.
+        y, is known beforehand and adds to the noise that is learned, row by row. `exposure` (n,) is the time, area or
+        number of people in which the events of a row were counted: the rate of counts is multiplied by it. Of several
+        targets, each leaves out the rows in which it is NaN. X may be a folder of Parquet files, with y the name of a
+        column, or a Dask collection, with y another: see `sample_rows`.
         """
         request = checked_request(self)
-        if is_on_disk(X, self.sample_rows):
+        if exposure is not None and self.likelihood not in COUNTS:
+            raise ValueError(f"exposure belongs to counts, but likelihood is {self.likelihood!r}")
+        on_disk, several = is_on_disk(X, self.sample_rows), are_several(y)
+        if exposure is not None and (on_disk or several):
+            raise ValueError("exposure goes with one target in memory: fit each target of counts by itself")
+        if on_disk:
             return self._fit_disk(request, X, y, sample_weight, noise_variance)
-        if are_several(y):
+        if several:
             return self._fit_several(request, X, y, sample_weight, noise_variance)
         X, y = training_table(self, X, y)
-        sample = sample_of(X, y, sample_weight, noise_variance, self.exact_limit)
+        sample = sample_of(X, y, sample_weight, noise_variance, self.exact_limit, exposure)
         inputs = inputs_of(sample.X, sample.weights)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         regime = self._regime(sample.y.size, inputs.kept.size)
@@ -230,55 +241,79 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
 
     # --- predictions
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, exposure: Any = None) -> Any:
         """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
 
-        Noise is included; `predict_latent` is without it. Of a Dask collection the answer is one too, not yet computed.
+        Noise is included; `predict_latent` is without it. Counts are those of `exposure` (t,), of one where none is
+        given. Of a Dask collection the answer is one too, not yet computed.
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
         if return_cov:
             return predictions.covariance(self.fitted_, self._rows(X)[:])
-        return self._moments(X, return_std, noise=True)
+        return self._moments(X, return_std, True, exposure)
 
-    def predict_latent(self, X: Any, return_std: bool = False) -> Any:
+    def predict_latent(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:
         """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
 
-        Under a target transform this is f mapped back to units of y.
+        Under a target transform this is f mapped back to units of y; of classes it is the probability of 1, of counts
+        their rate.
         """
-        return self._moments(X, return_std, noise=False)
+        return self._moments(X, return_std, False, exposure)
 
-    def _moments(self, X: Any, return_std: bool, noise: bool) -> Any:
+    def _moments(self, X: Any, return_std: bool, noise: bool, exposure: Any = None) -> Any:
         if is_dask(X):
             check_is_fitted(self)
             return self._predict_lazily(X, return_std, noise)
 
         def ask(fitted: Fitted, rows: Any) -> np.ndarray:
-            restored = fitted.target.moments(fitted.predict(rows), noise)
+            prediction = fitted.predict(rows, self._exposure(fitted, exposure, rows.shape[0]))
+            restored = fitted.target.moments(prediction, noise)
             return np.stack(restored if return_std else restored[:1])
 
         found = self._answers(X, ask, axis=2)
         return (found[0], found[1]) if return_std else found[0]
 
-    def predict_quantiles(self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975)) -> np.ndarray:
-        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included; (t, targets, len(q)) of many."""
-        levels = np.asarray(q, dtype=float)
-        return self._answers(
-            X, lambda one, rows: one.target.restore(mixture.quantiles(one.predict(rows), levels)), axis=1
-        )
+    def predict_quantiles(
+        self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975), exposure: Any = None
+    ) -> np.ndarray:
+        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included; (t, targets, len(q)) of many.
 
-    def predict_mixture(self, X: Any) -> Prediction:
-        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes."""
-        return self.fitted_.predict(self._rows(X))
+        Those of counts are whole numbers.
+        """
+        levels = np.asarray(q, dtype=float)
+
+        def ask(fitted: Fitted, rows: Any) -> np.ndarray:
+            prediction = fitted.predict(rows, self._exposure(fitted, exposure, rows.shape[0]))
+            return fitted.target.restore(mixture.quantiles(prediction, levels))
+
+        return self._answers(X, ask, axis=1)
+
+    def predict_mixture(self, X: Any, exposure: Any = None) -> Prediction:
+        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes.
+
+        Of classes and counts they are those of the logit and of the log rate.
+        """
+        rows = self._rows(X)
+        return self.fitted_.predict(rows, self._exposure(self.fitted_, exposure, rows.shape[0]))
+
+    @staticmethod
+    def _exposure(fitted: Fitted, exposure: Any, rows: int) -> np.ndarray | None:
+        """The exposure (t,) of new rows, which counts alone may have."""
+        if exposure is None:
+            return None
+        if fitted.likelihood not in COUNTS:
+            raise ValueError(f"exposure belongs to counts, but the likelihood is {fitted.likelihood!r}")
+        return checked_exposure(exposure, rows)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
         return predictions.sample(self.fitted_, self._rows(X)[:], n_samples, generator_of(random_state))
 
-    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None) -> np.ndarray:
+    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None, exposure: Any = None) -> np.ndarray:
         """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i.
 
-        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned.
+        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned; so is `exposure`.
         """
         if hasattr(self, "_several"):
             return self._densities(X, np.asarray(y, dtype=float), noise_variance)
@@ -287,7 +322,8 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
         if y.size != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows but y has {y.size} values")
         known = checked_numbers(noise_variance, "noise_variance", y.size)
-        return predictions.log_density(self.fitted_, rows, y, known)
+        exposed = None if exposure is None else checked_exposure(exposure, y.size)
+        return predictions.log_density(self.fitted_, rows, y, known, exposed)
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)

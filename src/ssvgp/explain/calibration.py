@@ -17,7 +17,7 @@ from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
 from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
-from ssvgp.records import Prediction
+from ssvgp.records import Member, Prediction, Response, has_sites
 
 PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
 MEMBERS = 8  # that speak for all of them where rows are many
@@ -70,7 +70,8 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        prediction, y = _mixed(each, fitted.ensemble.weights, fitted), fitted.standardised
+        response = _response(fitted, fitted.ensemble.members)
+        prediction, y = _mixed(each, fitted.ensemble.weights, fitted, response), fitted.standardised
         restored = target.moments(prediction)
         density = log_density(prediction, y) + target.log_slope(target.restore(y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
@@ -92,7 +93,8 @@ def check(fitted: Fitted) -> Check:
 
     def found() -> Check:
         if fitted.check_rows is None:
-            found = check_of(leave_each_out(fitted), fitted.ensemble.weights, fitted)
+            response = _response(fitted, fitted.ensemble.members)
+            found = check_of(leave_each_out(fitted), fitted.ensemble.weights, fitted, response)
         else:
             found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
         return _in_table(found, fitted)
@@ -113,7 +115,15 @@ def _in_table(found: Check, fitted: Fitted) -> Check:
     return Check(rows=fitted.numbers[kept], n=fitted.numbers.size, **parts)
 
 
-def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted) -> Prediction:
+def _response(fitted: Fitted, members: Sequence[Member]) -> Response | None:
+    """What y is given f, under these members; None for Gaussian noise."""
+    noise = fitted.train.noise
+    return noise.response([member.parameters for member in members]) if has_sites(noise) else None
+
+
+def _mixed(
+    each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted, response: Response | None = None
+) -> Prediction:
     """What every member says about the same rows, as one mixture, with the weak part that all have in common.
 
     A single row has next to no part in the coefficients of that, which rest on all rows.
@@ -122,7 +132,7 @@ def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted) -> 
     if fitted.weak is not None:
         rows = _rows_of(fitted, each[0].rows)
         means, variances = means + fitted.weak.at(rows), variances + fitted.weak.variance(rows)
-    return Prediction(means, variances, np.zeros(len(each)), weights)  # noise is in already
+    return Prediction(means, variances, np.zeros(len(each)), weights, response)  # noise is in already, or the response
 
 
 def _rows_of(fitted: Fitted, rows: np.ndarray) -> Any:
@@ -130,10 +140,12 @@ def _rows_of(fitted: Fitted, rows: np.ndarray) -> Any:
     return fitted.train.X if rows.size == fitted.train.n else fitted.train.X[rows]
 
 
-def check_of(each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted) -> Check:
+def check_of(
+    each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted, response: Response | None = None
+) -> Check:
     """The check from what every member says about the same rows."""
     train, target = fitted.train, fitted.target
-    rows, prediction = each[0].rows, _mixed(each, weights, fitted)
+    rows, prediction = each[0].rows, _mixed(each, weights, fitted, response)
     y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
     level = 0.9
     ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
@@ -151,4 +163,4 @@ def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return check_of(each, weights, fitted)
+    return check_of(each, weights, fitted, _response(fitted, members))

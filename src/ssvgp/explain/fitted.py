@@ -175,15 +175,23 @@ class Fitted:
 
     # --- predictions
 
-    def predict(self, rows: Any) -> Prediction:
-        """Moments of every component at standardised rows (t, p)."""
+    @property
+    def likelihood(self) -> str:
+        """The likelihood that ties y to f, by name: the one that was asked for, or that the evidence chose."""
+        return getattr(self.train.noise, "name", "gaussian")
+
+    def predict(self, rows: Any, exposure: np.ndarray | None = None) -> Prediction:
+        """Moments of every component at standardised rows (t, p); the rates of counts are those of `exposure` (t,)."""
         work = Work(self.n_jobs, bytes_of(self.max_memory))
         with one_blas_thread():
             found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
-            if self.weak is None:
-                return found
+        if exposure is not None:
+            found = replace(found, means=found.means + np.log(exposure))
+        if self.weak is None:
+            return found
+        with one_blas_thread():
             means, variances = found.means + self.weak.at(rows), found.variances + self.weak.variance(rows)
-            return replace(found, means=means, variances=variances)
+        return replace(found, means=means, variances=variances)
 
     def prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""

@@ -26,7 +26,7 @@ from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.neighbours import close_together
 from ssvgp.gp.weak import Features, Shapes
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 
 PLACES = 16  # of the table from which the rows of one piece come: sorted rows would be all alike in a column
@@ -135,8 +135,8 @@ def _groups(part: Train, member: Member, size: int) -> Iterator[tuple[np.ndarray
 
 def _noise(part: Train, member: Member) -> np.ndarray:
     """Variance of the noise of every row (m,)."""
-    noise = member.parameters.noise
-    return np.full(part.n, noise) if part.noise is None else part.noise.at(noise).variance
+    noise, rows = member.parameters.noise, row_noise(part.noise)
+    return np.full(part.n, noise) if rows is None else rows.at(noise).variance
 
 
 def _scored(

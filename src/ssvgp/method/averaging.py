@@ -20,7 +20,7 @@ from ssvgp.large.every_row import Judged, judge
 from ssvgp.large.polish import finished_members, polish, without_idle_background
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import Candidate, log_set_prior, log_slab
-from ssvgp.records import Ensemble, Member, Train
+from ssvgp.records import Ensemble, Member, Train, has_sites
 from ssvgp.run.workers import Executor
 from ssvgp.search.book import Book
 from ssvgp.search.view import look
@@ -48,16 +48,18 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     weights = np.exp(log_mass - logsumexp(log_mass))
     if not regime.exact:
         found = polish(pairs, weights, train, regime, rng, workers)
-        found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
+        if not has_sites(train.noise):
+            found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
         pairs, weights = found.pairs, found.weights
     pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
     judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
-        lead = members[int(np.argmax(member_weights))]
-        judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
-        pip = _with_weak_inputs(entries, weights, judged.pip)
-        members = tuple(_quieter(member, judged.explained) for member in members)
+        if not has_sites(train.noise):  # weak effects of all rows are sums that Gaussian noise has in closed form
+            lead = members[int(np.argmax(member_weights))]
+            judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
+            pip = _with_weak_inputs(entries, weights, judged.pip)
+            members = tuple(_quieter(member, judged.explained) for member in members)
     else:
         members, member_weights = _members(entries, weights, train, regime.components, rng)
     explained = [(w, _explained(e)) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
@@ -307,7 +309,8 @@ def _explained(entry: Entry) -> _Explained:
     kind = entry.fit.candidate.background
     background = at.background * first.grams[kind] @ here.alpha if kind else np.zeros_like(first.y)
     weights = None if first.noise is None else first.noise.weights
-    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), at.noise]), here.jitter)
+    noise = first.noise.spread(at) if has_sites(first.noise) else at.noise
+    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), noise]), here.jitter)
 
 
 def _variance(values: np.ndarray, weights: np.ndarray | None) -> float:

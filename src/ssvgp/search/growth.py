@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import climbing
@@ -69,7 +69,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     if settings.groups == 0 or current.candidate in book.paired:
         return None
     book.paired.add(current.candidate)
-    open_share = min(1.0, *(mode(book.problem, one).noise for one in (current, book.best())))
+    open_share = min(unexplained(book.problem, one) for one in (current, book.best()))
     operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
     loud = loudness(view, current.candidate)
     larger = (loud > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
@@ -85,7 +85,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
         tried += options
         better = _pruned(book, tried, current)
-        if better is not None and not larger and mode(book.problem, better).noise < 0.5 * open_share:
+        if better is not None and not larger and unexplained(book.problem, better) < 0.5 * open_share:
             break
     return better
 
