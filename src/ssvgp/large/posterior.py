@@ -267,7 +267,7 @@ class _Chain:
 
 
 def _alike(C: np.ndarray, terms: Terms) -> np.ndarray:
-    """Pairs (a, 2) of single terms that may change places: |correlation| above 1/2 given the strong part, as in moves."""
+    """Pairs (a, 2) of single terms that may change places: |correlation| above 1/2 given the strong part."""
     first = terms.features[:, 0]
     size = np.sqrt(np.maximum(np.diagonal(C)[first], np.finfo(float).tiny))
     alike = np.abs(C[np.ix_(first, first)]) / np.outer(size, size) > 0.5
