@@ -9,6 +9,7 @@ import numpy as np
 
 from ssvgp.tables.cells import MOST_LEVELS, Levels, Odd
 from ssvgp.tables.columns import TableError, choose, find, listed, shown
+from ssvgp.tables.outcome import Outcome, labels_of, outcome_of
 from ssvgp.tables.recipe import Column, Recipe, no_number, refuse_infinite
 from ssvgp.tables.source import Table
 
@@ -23,7 +24,8 @@ ROW_LABELS = re.compile(r"__index_level_\d+__|column1|unnamed: 0|index", re.IGNO
 class Choice:
     """What is asked of a table: the target, which columns are inputs, what to do with gaps and texts.
 
-    `weight` and `noise` name columns that are no inputs: how many times a row counts, and its known noise variance.
+    `weight`, `noise` and `exposure` name columns that are no inputs: how many times a row counts, its known noise
+    variance, and what its count is a count of. `likelihood` is one of `outcome.ASKED`.
     """
 
     target: str
@@ -33,13 +35,21 @@ class Choice:
     categories: str = "error"
     weight: str = ""
     noise: str = ""
+    exposure: str = ""
+    likelihood: str = "auto"
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The named columns that are neither target nor inputs."""
+        return tuple(name for name in (self.weight, self.noise, self.exposure) if name)
 
 
 @dataclass(frozen=True)
 class Prepared:
     """Inputs X (n, d), target y (n,), the recipe that made them, and notes on what was left out or assumed.
 
-    Weights and known noise variances of the rows (n,) where the table has them.
+    The target has labels where the `outcome` says that it is one of classes. Weights, known noise variances and
+    exposures of the rows (n,) where the table has them.
     """
 
     X: np.ndarray
@@ -48,6 +58,8 @@ class Prepared:
     notes: tuple[str, ...]
     weights: np.ndarray | None = None
     noise: np.ndarray | None = None
+    exposure: np.ndarray | None = None
+    outcome: Outcome = Outcome()
 
 
 @dataclass
@@ -77,7 +89,10 @@ class _Reading:
 def prepare(table: Table, choice: Choice) -> Prepared:
     """Read a table for a fit; an error names line and column, and says what can be done."""
     places = [*_inputs(table, choice), find(choice.target, table.names)]
-    reading = _read(table, places, choice)
+    outcome = outcome_of(table, places[-1], choice.likelihood)
+    reading = _read(table, places, choice, outcome)
+    if outcome.why:
+        reading.notes.append(outcome.why)
     _drop_rows_without_target(reading)
     _drop_useless_columns(reading, choice)
     _treat_missing(reading, choice.missing)
@@ -88,10 +103,12 @@ def prepare(table: Table, choice: Choice) -> Prepared:
     if len(reading.values) < FEW_ROWS:
         reading.notes.append(f"only {_rows(len(reading.values))}: what was believed before weighs as much as the data")
     columns = tuple(_column(reading, j) for j in range(len(reading.places) - 1))
-    recipe = Recipe(choice.target, columns, choice.missing)
+    recipe = Recipe(choice.target, columns, choice.missing, choice.exposure)
     X, y = recipe.encode(reading.values[:, :-1]).X, reading.values[:, -1].copy()
-    weights, noise = (_of_rows(reading, name) for name in (choice.weight, choice.noise))
-    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise)
+    if outcome.labels:
+        y = labels_of(outcome, y, reading.levels.get(places[-1]))
+    weights, noise, exposure = (_of_rows(reading, name) for name in (choice.weight, choice.noise, choice.exposure))
+    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise, exposure, outcome)
 
 
 def _of_rows(reading: _Reading, name: str) -> np.ndarray | None:
@@ -105,8 +122,8 @@ def _of_rows(reading: _Reading, name: str) -> np.ndarray | None:
     if wrong.size:
         what = "value missing" if np.isnan(values[wrong[0]]) else f"{values[wrong[0]]:g} is negative"
         raise TableError(
-            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight or a noise variance is"
-            " a number from zero up"
+            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight, a noise variance or an"
+            " exposure is a number from zero up"
         )
     return values
 
@@ -121,25 +138,26 @@ def _inputs(table: Table, choice: Choice) -> list[int]:
     dropped = {*choose(choice.drop, names)}
     if target in dropped:
         raise TableError(f"--drop takes out the target {shown(choice.target)}")
-    apart = {target, *(find(name, names) for name in (choice.weight, choice.noise) if name)}
-    if len(apart) < 1 + bool(choice.weight) + bool(choice.noise):
-        raise TableError("--target, --weight and --noise name three different columns")
+    apart = {target, *(find(name, names) for name in choice.apart)}
+    if len(apart) < 1 + len(choice.apart):
+        raise TableError("--target, --weight, --noise and --exposure name different columns")
     places = [j for j in wanted if j not in apart and j not in dropped]
     if not places:
         raise TableError(f"no column is left as an input beside the target {shown(choice.target)}")
     return places
 
 
-def _read(table: Table, places: list[int], choice: Choice) -> _Reading:
+def _read(table: Table, places: list[int], choice: Choice, outcome: Outcome) -> _Reading:
     """All rows; where columns hold text and that is allowed, a second reading takes it in or leaves it out."""
-    reading, odd = _pass(table, places, {}, stop=choice.categories == "error")
+    target = {places[-1]: Levels()} if outcome.levels else {}
+    reading, odd = _pass(table, places, target, stop=choice.categories == "error")
     if not odd:
         return reading
     if choice.categories == "drop":
         reading.keep_columns(np.array([place not in odd for place in places]))
         reading.notes.append(f"left out {_columns(len(odd))} with text: {listed([table.names[j] for j in odd])}")
         return reading
-    reading, many = _pass(table, places, {place: Levels() for place in odd}, stop=False)
+    reading, many = _pass(table, places, {**target, **{place: Levels() for place in odd}}, stop=False)
     if many:
         place = min(many)
         raise TableError(
