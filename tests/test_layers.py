@@ -28,6 +28,7 @@ RANK = {
     "report": 5,
     "tables": 5,
     "estimator": 6,
+    "classifier": 7,  # it fits regressors of zeros and ones
     "plots": 7,
     "peers": 7,
     # The edges of the package: its public names, its commands, and `python -m ssvgp`.

@@ -69,7 +69,7 @@ def test_what_is_asked_for_overrides_what_it_looks_like(made) -> None:
 
 
 def test_a_slip_among_numbers_and_endless_texts_are_no_classes(made) -> None:
-    with pytest.raises(TableError, match="line 3, column 'y': '1o' is no number.*--likelihood classes"):
+    with pytest.raises(TableError, match=r"line 3, column 'y': '1o' is no number.*--likelihood classes"):
         made(["1", "1o", "3.5"] * 3)
     with pytest.raises(TableError, match="30 different texts, which are no classes"):
         made([f"name {i}" for i in range(30)])

@@ -15,12 +15,13 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from ssvgp.cli.files import check_output, load
+from ssvgp.classifier import SSVGPClassifier
+from ssvgp.cli.files import Model, check_output, load
 from ssvgp.cli.voice import Voice
 from ssvgp.estimator import SSVGPRegressor
 from ssvgp.gp import mixture
 from ssvgp.run.workers import one_blas_thread
-from ssvgp.tables.columns import TableError, choose
+from ssvgp.tables.columns import TableError, choose, find, shown
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.recipe import Column, Recipe
 from ssvgp.tables.source import Table, open_table
@@ -79,39 +80,89 @@ def predict(order: PredictOrder, voice: Voice) -> bool:
 
 
 def _write(
-    order: PredictOrder, model: SSVGPRegressor, recipe: Recipe, table: Table, file: TextIO, count: Count, voice: Voice
+    order: PredictOrder, model: Model, recipe: Recipe, table: Table, file: TextIO, count: Count, voice: Voice
 ) -> None:
     kept = choose(order.keep, table.names)
     tab = order.output is not None and order.output.suffix.lower() in (".tsv", ".tab")
     writer = csv.writer(file, delimiter="\t" if tab else ",", lineterminator="\n")
-    writer.writerow([*(table.names[j] for j in kept), *COLUMNS])
+    columns = columns_of(model)
+    writer.writerow([*(table.names[j] for j in kept), *columns])
+    exposures = exposures_of(recipe, table)
     labels: Iterator[Sequence[str]] = table.texts(kept) if kept else itertools.repeat(())
     for rows in recipe.rows(table, order.missing):
         usable = rows.complete if (order.missing or recipe.missing) != "median" else np.ones_like(rows.complete)
-        predicted = np.full((len(usable), len(COLUMNS)), np.nan)
-        if usable.any():
-            predicted[usable] = predictions(model, rows.X[usable], order.level)
-        for cells in predicted:
-            shown = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in cells]
-            writer.writerow([*next(labels), *shown])
+        exposure = None if exposures is None else np.array(list(itertools.islice(exposures, len(usable))))
+        for cells in cells_of(model, rows.X, usable, order.level, exposure):
+            writer.writerow([*next(labels), *cells])
         count.rows, count.empty = count.rows + len(usable), count.empty + int((~usable).sum())
         voice.step(f"{count.rows} rows")
 
 
-def predictions(model: SSVGPRegressor, X: np.ndarray, level: float) -> np.ndarray:
+def columns_of(model: Model) -> tuple[str, ...]:
+    """The columns of predictions: mean and interval, or class and probabilities."""
+    if isinstance(model, SSVGPClassifier):
+        return ("class", *(f"probability {label}" for label in model.classes_))
+    return COLUMNS
+
+
+def cells_of(
+    model: Model, X: np.ndarray, usable: np.ndarray, level: float, exposure: np.ndarray | None
+) -> Iterator[list[str]]:
+    """The cells of each row; those of rows that are not usable are empty."""
+    classes = isinstance(model, SSVGPClassifier)
+    count = len(columns_of(model)) - classes
+    predicted = np.full((len(usable), count), np.nan)
+    if usable.any():
+        own = None if exposure is None else exposure[usable]
+        predicted[usable] = (
+            probabilities(model, X[usable]) if classes else predictions(model, X[usable], level, own)  # type: ignore[arg-type]
+        )
+    for row in predicted:
+        cells = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in row]
+        if classes:
+            cells.insert(0, "" if np.isnan(row[0]) else str(model.classes_[int(np.argmax(row))]))
+        yield cells
+
+
+def exposures_of(recipe: Recipe, table: Table) -> Iterator[float] | None:
+    """The exposure of each row of a new table, where the fit had one."""
+    if not recipe.exposure:
+        return None
+    place = find(recipe.exposure, table.names)
+
+    def each() -> Iterator[float]:
+        for block in table.blocks([place], {}):
+            wrong = np.flatnonzero(~(block.values[:, 0] > 0.0))
+            if wrong.size:
+                line = block.lines[wrong[0]]
+                raise TableError(f"{table.unit} {line}, column {shown(recipe.exposure)}: an exposure lies above zero")
+            yield from block.values[:, 0].tolist()
+
+    return each()
+
+
+def probabilities(model: SSVGPClassifier, X: np.ndarray) -> np.ndarray:
+    """Probabilities (t, c) of the classes at rows X."""
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # checked by the recipe
+        return model.predict_proba(X)
+
+
+def predictions(model: SSVGPRegressor, X: np.ndarray, level: float, exposure: np.ndarray | None = None) -> np.ndarray:
     """Mean, standard deviation and the ends of the interval of y at rows X: (t, 4).
 
     What `predict` and `predict_quantiles` give, from one pass in place of two.
     """
     with warnings.catch_warnings(), one_blas_thread():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")  # checked by the recipe
-        mixed, target = model.predict_mixture(X), model.fitted_.target
+        known = {} if exposure is None else {"exposure": exposure}
+        mixed, target = model.predict_mixture(X, **known), model.fitted_.target
         moments = target.moments(mixed)
         ends = target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     return np.column_stack([moments.mean, moments.sd, ends])
 
 
-def recipe_of(model: SSVGPRegressor, table: Table) -> Recipe:
+def recipe_of(model: Model, table: Table) -> Recipe:
     """A recipe for a model that was fitted in Python: columns by name, or all in order where it has no names."""
     names = getattr(model, "feature_names_in_", None)
     if names is None and len(table.names) != model.n_features_in_:

@@ -42,6 +42,11 @@ def save(
 
     `entries` are plain values of others, such as commands, that go into the header.
     """
+    write(Path(path), content_of(fitted, parameters, entries))
+
+
+def content_of(fitted: Fitted, parameters: dict[str, Any], entries: dict[str, Any] | None = None) -> Content:
+    """What a file of a fit holds."""
     header, arrays = _fit_parts(fitted, parameters)
     for part_header, part_arrays in (
         _member_parts(fitted.ensemble),
@@ -52,12 +57,16 @@ def save(
     ):
         header |= part_header
         arrays |= part_arrays
-    write(Path(path), Content({**header, **(entries or {})}, arrays))
+    return Content({**header, **(entries or {})}, arrays)
 
 
 def load(path: str | PathLike[str]) -> Stored:
     """What `save` wrote; `StoreError` where the file is damaged, newer, or no such file."""
-    content = read(Path(path))
+    return stored_in(read(Path(path)), path)
+
+
+def stored_in(content: Content, path: str | PathLike[str]) -> Stored:
+    """The fit that a content holds; the path is named in errors."""
     try:
         fitted = fitted_from(content.header, content.arrays)
         return Stored(fitted, parameters_from(content.header["parameters"]), content.header)

@@ -59,7 +59,7 @@ class Prepared:
     weights: np.ndarray | None = None
     noise: np.ndarray | None = None
     exposure: np.ndarray | None = None
-    outcome: Outcome = Outcome()
+    outcome: Outcome = field(default_factory=Outcome)
 
 
 @dataclass
