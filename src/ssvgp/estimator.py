@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp import store
 from ssvgp.data.inputs import inputs_of, warn_of_columns
-from ssvgp.data.rows import checked_numbers, sample_of
+from ssvgp.data.rows import checked_exposure, checked_numbers, sample_of
 from ssvgp.data.table import new_rows, training_table
 from ssvgp.evidence.loo import LeaveOneOut
 from ssvgp.explain import calibration, effects, predictions, sobol
@@ -50,7 +50,9 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
     target_transform : "auto", None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
         "auto" asks the evidence whether a skewed y without negative values had better pass a root or a logarithm, where
         rows are too many for an exact fit; else, and for method "paper", it is None.
-    likelihood : what ties y to f, by name: "gaussian", or one that `ssvgp.model.likelihoods.register` was given.
+    likelihood : what ties y to f, by name: "gaussian", "student-t" (heavy tails, outliers), "poisson" and
+        "negative-binomial" (counts), "bernoulli" (0 and 1; see also SSVGPClassifier), or one that
+        `ssvgp.model.likelihoods.register` was given.
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
         `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
@@ -117,15 +119,20 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None) -> SSVGPRegressor:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, noise_variance: Any = None, exposure: Any = None
+    ) -> SSVGPRegressor:
         """Select inputs and fit the mixture to rows X (n, d) and targets y (n,).
 
         A row of weight two is the row twice, one of weight zero is left out. `noise_variance` (n,), in squared units of
-        y, is known beforehand and adds to the noise that is learned, row by row.
+        y, is known beforehand and adds to the noise that is learned, row by row. `exposure` (n,) is the time, area or
+        number of people in which the events of a row were counted: the rate of counts is multiplied by it.
         """
         request = checked_request(self)
         X, y = training_table(self, X, y)
-        sample = sample_of(X, y, sample_weight, noise_variance, self.exact_limit)
+        if exposure is not None and self.likelihood not in ("poisson", "negative-binomial"):
+            raise ValueError(f"exposure belongs to counts, but likelihood is {self.likelihood!r}")
+        sample = sample_of(X, y, sample_weight, noise_variance, self.exact_limit, exposure)
         inputs = inputs_of(sample.X, sample.weights)
         warn_of_columns(inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
         regime = self._regime(sample.y.size, inputs.kept.size)
@@ -192,50 +199,61 @@ class SSVGPRegressor(RegressorMixin, SelectorMixin, BaseEstimator):
 
     # --- predictions
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
+    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, exposure: Any = None) -> Any:
         """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
 
-        Noise is included; `predict_latent` is without it.
+        Noise is included; `predict_latent` is without it. Counts are those of `exposure` (t,), of one where none is
+        given.
         """
         if return_std and return_cov:
             raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
         if return_cov:
             return predictions.covariance(self.fitted_, self._rows(X)[:])
-        restored = self.fitted_.target.moments(self.predict_mixture(X))
+        restored = self.fitted_.target.moments(self.predict_mixture(X, exposure))
         return (restored.mean, restored.sd) if return_std else restored.mean
 
-    def predict_latent(self, X: Any, return_std: bool = False) -> Any:
+    def predict_latent(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:
         """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
 
-        Under a target transform this is f mapped back to units of y.
+        Under a target transform this is f mapped back to units of y; of classes it is the probability of 1, of counts
+        their rate.
         """
-        restored = self.fitted_.target.moments(self.predict_mixture(X), noise=False)
+        restored = self.fitted_.target.moments(self.predict_mixture(X, exposure), noise=False)
         return (restored.mean, restored.sd) if return_std else restored.mean
 
-    def predict_quantiles(self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975)) -> np.ndarray:
-        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included."""
-        prediction = self.predict_mixture(X)
+    def predict_quantiles(
+        self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975), exposure: Any = None
+    ) -> np.ndarray:
+        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included; those of counts are whole numbers."""
+        prediction = self.predict_mixture(X, exposure)
         return self.fitted_.target.restore(mixture.quantiles(prediction, np.asarray(q, dtype=float)))
 
-    def predict_mixture(self, X: Any) -> Prediction:
-        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes."""
-        return self.fitted_.predict(self._rows(X))
+    def predict_mixture(self, X: Any, exposure: Any = None) -> Prediction:
+        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes.
+
+        Of classes and counts they are those of the logit and of the log rate.
+        """
+        rows = self._rows(X)
+        if exposure is not None and self.fitted_.likelihood not in ("poisson", "negative-binomial"):
+            raise ValueError(f"exposure belongs to counts, but the likelihood is {self.fitted_.likelihood!r}")
+        return self.fitted_.predict(rows, None if exposure is None else checked_exposure(exposure, rows.shape[0]))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
         return predictions.sample(self.fitted_, self._rows(X)[:], n_samples, generator_of(random_state))
 
-    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None) -> np.ndarray:
+    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None, exposure: Any = None) -> np.ndarray:
         """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i.
 
-        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned.
+        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned; so is `exposure`.
         """
         y = np.asarray(y, dtype=float).ravel()
         rows = self._rows(X)
         if y.size != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows but y has {y.size} values")
         known = checked_numbers(noise_variance, "noise_variance", y.size)
-        return predictions.log_density(self.fitted_, rows, y, known)
+        exposed = None if exposure is None else checked_exposure(exposure, y.size)
+        return predictions.log_density(self.fitted_, rows, y, known, exposed)
 
     def _rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -69,7 +69,16 @@ class Target:
         return self.curve.log_slope(y) - np.log(self.spread)
 
     def moments(self, prediction: Prediction, noise: bool = True) -> Restored:
-        """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y."""
+        """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y.
+
+        Where a response ties y to f, f in units of y is E(y | f): a probability, a rate.
+        """
+        if prediction.response is not None and not self.curved:
+            of = prediction.response.moments if noise else prediction.response.expected
+            means, variances = of(prediction.means, prediction.variances)
+            mean = prediction.weights @ means
+            sd = np.sqrt(prediction.weights @ (variances + (means - mean) ** 2))
+            return Restored(self.restore(mean), self.spread * sd)
         if not self.curved:
             sd = np.sqrt(prediction.variance(noise))
             return Restored(self.restore(prediction.mean()), self.spread * sd)

@@ -17,7 +17,7 @@ from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
 from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
-from ssvgp.records import Prediction, Train
+from ssvgp.records import Member, Prediction, Response, Train, has_sites
 
 PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
 MEMBERS = 8  # that speak for all of them where rows are many
@@ -70,7 +70,7 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        prediction = _mixed(each, fitted.ensemble.weights)
+        prediction = _mixed(each, fitted.ensemble.weights, _response(fitted, fitted.ensemble.members))
         restored = target.moments(prediction)
         density = log_density(prediction, train.y) + target.log_slope(target.restore(train.y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
@@ -92,7 +92,9 @@ def check(fitted: Fitted) -> Check:
 
     def found() -> Check:
         if fitted.check_rows is None:
-            found = check_of(leave_each_out(fitted), fitted.ensemble.weights, fitted.train, fitted.target)
+            members, weights = fitted.ensemble.members, fitted.ensemble.weights
+            response = _response(fitted, members)
+            found = check_of(leave_each_out(fitted), weights, fitted.train, fitted.target, response)
         else:
             found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
         return _in_table(found, fitted)
@@ -113,15 +115,27 @@ def _in_table(found: Check, fitted: Fitted) -> Check:
     return Check(rows=fitted.numbers[kept], n=fitted.numbers.size, **parts)
 
 
-def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray) -> Prediction:
+def _response(fitted: Fitted, members: Sequence[Member]) -> Response | None:
+    """What y is given f, under these members; None for Gaussian noise."""
+    noise = fitted.train.noise
+    return noise.response([member.parameters for member in members]) if has_sites(noise) else None
+
+
+def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, response: Response | None = None) -> Prediction:
     """What every member says about the same rows, as one mixture."""
     means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
-    return Prediction(means, variances, np.zeros(len(each)), weights)  # noise is in already
+    return Prediction(means, variances, np.zeros(len(each)), weights, response)  # noise is in already, or the response
 
 
-def check_of(each: Sequence[LeaveOneOut], weights: np.ndarray, train: Train, target: Target) -> Check:
+def check_of(
+    each: Sequence[LeaveOneOut],
+    weights: np.ndarray,
+    train: Train,
+    target: Target,
+    response: Response | None = None,
+) -> Check:
     """The check from what every member says about the same rows."""
-    rows, prediction = each[0].rows, _mixed(each, weights)
+    rows, prediction = each[0].rows, _mixed(each, weights, response)
     y = train.y[rows]
     level = 0.9
     ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
@@ -139,4 +153,4 @@ def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return check_of(each, weights, fitted.train, fitted.target)
+    return check_of(each, weights, fitted.train, fitted.target, _response(fitted, members))

@@ -7,7 +7,7 @@ what costs time is worked out once and kept in its `Cache`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -159,11 +159,17 @@ class Fitted:
 
     # --- predictions
 
-    def predict(self, rows: Any) -> Prediction:
-        """Moments of every component at standardised rows (t, p)."""
+    @property
+    def likelihood(self) -> str:
+        """The likelihood that ties y to f, by name: the one that was asked for, or that the evidence chose."""
+        return getattr(self.train.noise, "name", "gaussian")
+
+    def predict(self, rows: Any, exposure: np.ndarray | None = None) -> Prediction:
+        """Moments of every component at standardised rows (t, p); the rates of counts are those of `exposure` (t,)."""
         work = Work(self.n_jobs, bytes_of(self.max_memory))
         with one_blas_thread():
-            return predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
+            found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
+        return found if exposure is None else replace(found, means=found.means + np.log(exposure))
 
     def prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""

@@ -29,12 +29,14 @@ def sample(fitted: Fitted, rows: np.ndarray, count: int, rng: np.random.Generato
     return fitted.target.restore(draws).T
 
 
-def log_density(fitted: Fitted, rows: Any, y: np.ndarray, known: np.ndarray | None) -> np.ndarray:
+def log_density(
+    fitted: Fitted, rows: Any, y: np.ndarray, known: np.ndarray | None, exposure: np.ndarray | None = None
+) -> np.ndarray:
     """log p(y_i | x_i) (t,) with noise, of which a `known` part (t,) is this row's own.
 
     Minus infinity where a transform excludes y_i.
     """
-    target, prediction = fitted.target, fitted.predict(rows)
+    target, prediction = fitted.target, fitted.predict(rows, exposure)
     if known is not None:
         target.refuse_known_noise()
         prediction = _noisier(prediction, known / target.spread**2)

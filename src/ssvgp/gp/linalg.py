@@ -185,6 +185,11 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.linalg.solve(a, b)
 
 
+def least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """x (r,) of least |a x - b| for few columns a (n, r), of which some may repeat others."""
+    return np.linalg.lstsq(a, b, rcond=1e-8)[0]
+
+
 def _check(info: int, verb: str) -> None:
     if info != 0:
         raise NotPositiveDefiniteError(f"LAPACK could not {verb} a factored covariance (info={info})")

@@ -20,7 +20,7 @@ from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.large.blocks import block_of, local_rows, polished
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 
@@ -129,7 +129,10 @@ def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
     Scale, background, constant and noise together: the means stay what they are. Noise that is known is not scaled, and
     where there is any nothing is.
     """
-    if train.noise is not None and (train.noise.copy_variance(0.0) > 0.0).any():
+    if has_sites(train.noise):  # what y is given f has no variance to scale
+        return member
+    own = row_noise(train.noise)
+    if own is not None and (own.copy_variance(0.0) > 0.0).any():
         return member
     square = (train.y[score.rows] - score.mean) ** 2 / score.variance
     factor = float(square.mean())

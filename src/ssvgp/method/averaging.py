@@ -18,7 +18,7 @@ from ssvgp.evidence.unvisited.factors import bayes_factors, correction
 from ssvgp.large.polish import finished_members, polish, without_idle_background
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import log_set_prior, log_slab
-from ssvgp.records import Ensemble, Member, Train
+from ssvgp.records import Ensemble, Member, Train, has_sites
 from ssvgp.run.workers import Executor
 from ssvgp.search.book import Book
 from ssvgp.search.view import look
@@ -268,7 +268,8 @@ def _explained(entry: Entry) -> _Explained:
     kind = entry.fit.candidate.background
     background = at.background * first.grams[kind] @ here.alpha if kind else np.zeros_like(first.y)
     weights = None if first.noise is None else first.noise.weights
-    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), at.noise]), here.jitter)
+    noise = first.noise.spread(at) if has_sites(first.noise) else at.noise
+    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), noise]), here.jitter)
 
 
 def _variance(values: np.ndarray, weights: np.ndarray | None) -> float:

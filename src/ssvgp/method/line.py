@@ -23,8 +23,8 @@ from ssvgp.method.paper.ensemble import paper_ensemble
 from ssvgp.method.paper.grid import LEAST_NOISE
 from ssvgp.method.request import Request
 from ssvgp.method.target_curve import curve_by_evidence
-from ssvgp.model.likelihoods import Rows, likelihood_named
-from ssvgp.records import Ensemble, RowNoise, Train
+from ssvgp.model.likelihoods import AS_IT_IS, Rows, likelihood_named
+from ssvgp.records import Ensemble, Likelihood, Train, has_sites
 from ssvgp.run.progress import Callback
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import Prior, Regime
@@ -47,11 +47,11 @@ def fit_table(
     rows = inputs.rows(sample.X, most if regime.in_pieces else sample.X.size)
     with one_blas_thread():
         target = _target(sample, rows, request, regime, rng)
-        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request))
+        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request.likelihood))
         if target.constant or not train.d:
             found = nothing_to_select(train, LEAST_NOISE if target.constant else 1.0)
         else:
-            request = replace(request, prior=_with_rounding(request.prior, sample.y, target))
+            request = replace(request, prior=_with_rounding(request.prior, sample.y, target, train.noise))
             found = _ensemble(train, request, regime, rng, callback, inputs.spread)
         sampling, seeding = rng.spawn(2)
         relatives = relatives_of(train, inputs, found.pip, sampling)
@@ -60,16 +60,24 @@ def fit_table(
     return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)
 
 
-def _noise(sample: Sample, target: Target, request: Request) -> RowNoise | None:
-    """What ties y to f in each row, by the likelihood that was asked for; None for the learned noise alone."""
+def _noise(sample: Sample, target: Target, likelihood: str) -> Likelihood | None:
+    """What ties y to f in each row, by the likelihood of that name; None for the learned noise alone."""
     n = sample.y.size
     weights = np.ones(n) if sample.weights is None else sample.weights
     known = np.zeros(n) if sample.known is None else sample.known / target.spread**2
-    return likelihood_named(request.likelihood).build(Rows(target.standardise(sample.y), weights, known))
+    exposure = np.ones(n) if sample.exposure is None else sample.exposure
+    return likelihood_named(likelihood).build(Rows(target.standardise(sample.y), weights, known, exposure))
 
 
-def _with_rounding(prior: Prior, y: np.ndarray, target: Target) -> Prior:
-    """The prior that knows what rounding adds to the noise; under a curve it would be another in each row."""
+def _with_rounding(prior: Prior, y: np.ndarray, target: Target, noise: Likelihood | None) -> Prior:
+    """The prior that knows what rounding adds to the noise; under a curve it would be another in each row.
+
+    Classes and counts are whole numbers, not rounded ones.
+    """
+    if has_sites(noise):
+        prior = noise.adapted(prior)
+        if noise.name in AS_IT_IS:
+            return replace(prior, rounding=0.0)
     if prior.rounding is not None:
         return prior
     return replace(prior, rounding=0.0 if target.curved else rounding_variance(y) / target.spread**2)
@@ -78,8 +86,10 @@ def _with_rounding(prior: Prior, y: np.ndarray, target: Target) -> Prior:
 def _target(sample: Sample, rows: Any, request: Request, regime: Regime, rng: np.random.Generator) -> Target:
     """How y is standardised, after the transform that was asked for or the curve that the evidence chooses.
 
-    Where noise is known there is no curve.
+    Where noise is known there is no curve; classes and counts stay as they are.
     """
+    if request.likelihood in AS_IT_IS:
+        return target_of(sample.y).unscaled()
     curve: str | Curve | None = request.target_transform
     if curve == "auto":
         curve, kernel = None, request.kernels(regime)[0]

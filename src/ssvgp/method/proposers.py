@@ -11,6 +11,7 @@ from ssvgp.evidence.laplace import Fit
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.large.blocks import block_of, local_rows
 from ssvgp.method.paper.ranking import dense_ranking
+from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
 from ssvgp.search.growth import grow
@@ -39,7 +40,10 @@ def _dense_end(book: Book, regime: Regime, rng: np.random.Generator) -> Iterator
     """All inputs fitted at once, ranked, cut at several places and pruned."""
     if regime.dense is None:
         return
-    order, theta = dense_ranking(book.table, book.problem.kernel, regime.dense, rng)
+    table = book.table
+    if has_sites(table.noise):  # a ranking needs no likelihood
+        table = replace(table, y=table.noise.gaussian_view(table.y), noise=None)
+    order, theta = dense_ranking(table, book.problem.kernel, regime.dense, rng)
     s = regime.settings
     starts = dense_starts(book, order, theta, s.dense_sizes, s.search.cheap_rows, s.dense_starts, s.dense_slack)
     pruned = [prune(book, start) for start in starts]

@@ -86,6 +86,7 @@ class Book:
                 found.summit.inverse_hessian,
                 bar=bar,
                 workers=self.workers,
+                sites=found.sites,
             )
             self._report([self.fits[found.candidate]])
         return self.fits[found.candidate]

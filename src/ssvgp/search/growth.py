@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
 from ssvgp.search.dictionary import Scene, affordable, groups
@@ -71,7 +71,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         return None
     book.paired.add(current.candidate)
     order = np.argsort(-np.nan_to_num(nats, neginf=np.inf), kind="stable")  # active inputs first: they may take part
-    open_share = min(1.0, mode(book.problem, current).noise)
+    open_share = unexplained(book.problem, current)
     worth, fitted = max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
     tried: list[Candidate] = []
     for size in ORDERS[:1] if current.candidate.background else ORDERS:
@@ -86,7 +86,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
         tried += options
         better = _best_of(book, tried, current)
-        if better is not None and mode(book.problem, better).noise < 0.5 * open_share:
+        if better is not None and unexplained(book.problem, better) < 0.5 * open_share:
             break
     return None if better is None else prune(book, better)
 

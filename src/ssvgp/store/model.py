@@ -117,6 +117,7 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "active": np.concatenate([member.active for member in members]),
         "theta": np.concatenate([one.theta for one in at]),
         "inclusion": np.concatenate([member.inclusion for member in members]),
+        "freedom": np.array([one.freedom for one in at]),
     }
     for name, plain in terms.items():  # one for all members that have it: they belong to the table
         arrays |= {f"term {name} {key}": value for key, value in plain.items() if _array(value)}
@@ -140,7 +141,8 @@ def _row_parts(fitted: Fitted, parameters: dict[str, Any]) -> tuple[dict[str, An
     header: dict[str, Any] = {}
     arrays = {}
     if fitted.train.noise is not None:
-        header["likelihood"] = parameters.get("likelihood", "gaussian")
+        named = parameters.get("likelihood", "gaussian")
+        header["likelihood"] = getattr(fitted.train.noise, "name", "gaussian" if named == "auto" else named)
         arrays = {f"noise {name}": values for name, values in fitted.train.noise.to_plain().items()}
     if fitted.numbers is not None and fitted.places is not None:
         arrays |= {"numbers": fitted.numbers, "places": fitted.places}

@@ -16,7 +16,7 @@ from ssvgp.gp.terms import Background
 from ssvgp.model.likelihoods import from_plain as likelihood_from
 from ssvgp.model.terms import Columns as TableColumns
 from ssvgp.model.terms import backgrounds_for, from_plain
-from ssvgp.records import Ensemble, Member, Parameters, RowNoise, Searched, Train
+from ssvgp.records import Ensemble, Likelihood, Member, Parameters, Searched, Train
 from ssvgp.store.container import StoreError
 from ssvgp.store.kernels import kernel_of
 
@@ -112,7 +112,7 @@ def _train(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs
     return Train(Columns(X, stored, p), y, _noise(header, arrays, y.size))
 
 
-def _noise(header: dict[str, Any], arrays: dict[str, np.ndarray], n: int) -> RowNoise | None:
+def _noise(header: dict[str, Any], arrays: dict[str, np.ndarray], n: int) -> Likelihood | None:
     """What ties y to f in each row; None for the learned noise alone."""
     if header.get("likelihood") is None:
         return None
@@ -143,12 +143,21 @@ def _members(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inpu
     read = _backgrounds if "terms" in header else _first_backgrounds
     backgrounds, out = read(header, arrays, inputs), []
     _expect(set(header["backgrounds"]) <= set(backgrounds), "a background that this version knows")
+    freedom = arrays.get("freedom", np.full(len(ends), np.inf))  # files of the first versions have none
     for k, end in enumerate(ends):
         at = slice(ends[k - 1] if k else 0, end)
         numbers = {name: float(value) for name, value in zip(SCALARS, scalars[k], strict=True)}
         kernel = kernels[header["kernel_of_member"][k]]
         background = backgrounds[header["backgrounds"][k]] if numbers["background"] else None
-        out.append(Member(active[at], Parameters(theta[at], **numbers), kernel, inclusion[at], background))
+        out.append(
+            Member(
+                active[at],
+                Parameters(theta[at], **numbers, freedom=float(freedom[k])),
+                kernel,
+                inclusion[at],
+                background,
+            )
+        )
     return tuple(out)
 
 
