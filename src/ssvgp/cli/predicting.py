@@ -109,19 +109,18 @@ def cells_of(
     model: Model, X: np.ndarray, usable: np.ndarray, level: float, exposure: np.ndarray | None
 ) -> Iterator[list[str]]:
     """The cells of each row; those of rows that are not usable are empty."""
-    classes = isinstance(model, SSVGPClassifier)
-    count = len(columns_of(model)) - classes
-    predicted = np.full((len(usable), count), np.nan)
+    labels = model.classes_ if isinstance(model, SSVGPClassifier) else None
+    predicted = np.full((len(usable), len(columns_of(model)) - (labels is not None)), np.nan)
     if usable.any():
         own = None if exposure is None else exposure[usable]
-        predicted[usable] = (
-            probabilities(model, X[usable]) if classes else predictions(model, X[usable], level, own)  # type: ignore[arg-type]
-        )
+        if isinstance(model, SSVGPClassifier):
+            predicted[usable] = probabilities(model, X[usable])
+        else:
+            predicted[usable] = predictions(model, X[usable], level, own)
     for row in predicted:
         cells = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in row]
-        if classes:
-            cells.insert(0, "" if np.isnan(row[0]) else str(model.classes_[int(np.argmax(row))]))
-        yield cells
+        likeliest = [] if labels is None else ["" if np.isnan(row[0]) else str(labels[int(np.argmax(row))])]
+        yield likeliest + cells
 
 
 def exposures_of(recipe: Recipe, table: Table) -> Iterator[float] | None:

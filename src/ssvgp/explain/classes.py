@@ -224,9 +224,15 @@ def class_effect(fitted: Classified, feature: int | str, of: Any, scale: str, gr
     if sign > 0:
         return found
     whole = 0.0 if scale == "logit" else 1.0  # the two probabilities sum to one, the two log odds to zero
-    turned = {"lower": -found.upper, "upper": -found.lower, "mean": -found.mean}
-    ends = {"average_lower": whole - found.average_upper, "average_upper": whole - found.average_lower}
-    return replace(found, **turned, **ends, average=whole - found.average)
+    return replace(
+        found,
+        mean=-found.mean,
+        lower=-found.upper,
+        upper=-found.lower,
+        average=whole - found.average,
+        average_lower=whole - found.average_upper,
+        average_upper=whole - found.average_lower,
+    )
 
 
 def class_interaction(fitted: Classified, a: Any, b: Any, of: Any, grids: Any, level: float) -> Interaction:

@@ -122,8 +122,8 @@ def _effects(story: Story) -> Section:
         return Section(anchor, title, paragraph("No input was selected, so there is no effect to show."))
     intro = (
         "How to read it: the line is the probability of the class when this input alone is set to a value, and all "
-        "else is as it is on average; the band holds it with a probability of 90%; ticks at the foot are rows of the table. "
-        "Where there are few ticks, trust the line less."
+        "else is as it is on average; the band holds it with a probability of 90%; ticks at the foot are rows of the "
+        "table. Where there are few ticks, trust the line less."
     )
     if len(story.selected) > findings.EFFECTS:
         intro += f" Shown are the {findings.EFFECTS} with the largest part, of {len(story.selected)} selected."
@@ -149,7 +149,8 @@ def _course(found: Any, label: str) -> str:
         return f"the probability of {label} hardly changes"
     values = found.average + found.mean
     ends = f"As it goes from {words.number(found.grid[0])} to {words.number(found.grid[-1])}"
-    return f"{ends}, the probability of {label} goes from {values[0]:.0%} to {values[-1]:.0%}, between {values.min():.0%} and {values.max():.0%}"
+    course = f"from {values[0]:.0%} to {values[-1]:.0%}, between {values.min():.0%} and {values.max():.0%}"
+    return f"{ends}, the probability of {label} goes {course}"
 
 
 def _share(story: Story, j: int) -> str:
@@ -165,8 +166,8 @@ def _pairs(story: Story, pairs: Sequence[Pair]) -> Section:
         return Section(anchor, title, paragraph(none))
     intro = (
         "How to read it: colours show by how much the log odds of the class are higher or lower, where both inputs "
-        "have these values, than the sum of their effects alone would say (one more of log odds is 2.7 times the odds); "
-        "dots are rows of the table. Colours without dots near them are guesses."
+        "have these values, than the sum of their effects alone would say (one more of log odds is 2.7 times the "
+        "odds); dots are rows of the table. Colours without dots near them are guesses."
     )
     return Section(anchor, title, paragraph(intro) + figures(_pair(story, one) for one in pairs[: findings.PAIRS]))
 
@@ -198,13 +199,13 @@ def _told_apart(story: Story) -> Section:
     )
     intro = (
         f"{rows} was predicted from the others: {check.accuracy:.0%} have the right class as the most probable. A row "
-        f"of a class has a larger probability of it than a row of another in {check.auc:.0%} of all pairs. The log loss "
-        f"is {check.log_loss:.2f}, {loss}. Stated and found probabilities differ by {check.calibration_error:.1%} on "
-        f"average. This is somewhat optimistic, since inputs were selected with all rows at hand."
+        f"of a class has a larger probability of it than a row of another in {check.auc:.0%} of all pairs. The log "
+        f"loss is {check.log_loss:.2f}, {loss}. Stated and found probabilities differ by {check.calibration_error:.1%} "
+        f"on average. This is somewhat optimistic, since inputs were selected with all rows at hand."
     )
     parts = (
         _square(class_pictures.roc, model, "ROC curve", "How well classes are told apart",
-                "the nearer the line comes to the upper left corner, the better; on the grey one, a coin does as well."),
+                "the nearer the line comes to the upper left corner, the better; on the grey one a coin does as well."),
         _square(class_pictures.class_calibration, model, "Calibration of probabilities", "How honest probabilities are",
                 "dots should lie on the grey line, within the bars that chance allows. Below it, the class came less "
                 "often than was stated."),
