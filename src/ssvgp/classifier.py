@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ssvgp import estimator, store
@@ -99,23 +99,25 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
             raise ValueError("every sample_weight is zero, so that there is no row to fit")
         present = found if weights is None else found[np.bincount(codes, weights) > 0]
         if present.size < 2:
-            raise ValueError(f"y has one class alone, {present[0]!r}: two classes are the least")
-        rng = generator_of(self.random_state)
-        seeds = rng.integers(2**31, size=present.size + 1)
+            raise ValueError(f"y has one class alone, {str(present[0])!r}: two classes are the least")
+        two = present.size == 2
+        streams = [self.random_state] if two else generator_of(self.random_state).spawn(present.size)
         fits = []
-        for k, label in enumerate(present[1:] if present.size == 2 else present):
+        for k, (label, stream) in enumerate(zip(present[1:] if two else present, streams, strict=True)):
             with warnings.catch_warnings():
                 if k:  # columns are left out for all classes alike, and said once
                     warnings.simplefilter("ignore", DataWarning)
-                model = SSVGPRegressor(**self._inner(int(seeds[k])))
+                model = SSVGPRegressor(**self._inner(stream))
                 fits.append(model.fit(X, (labels == label).astype(float), weights).fitted_)
-        return self._hold(present, fits, int(seeds[-1]))
+        return self._hold(present, fits)
 
     def _labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Labels (n,), and the weights (n,) of rows and classes together, None where all count once."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
+        if labels.dtype == object and type_of_target(labels) == "unknown":  # numbers in an array of objects
+            labels = np.array(labels.tolist())
         check_classification_targets(labels)
         numbers = np.unique(labels, return_inverse=True)[1]
         X, _ = training_table(self, X, numbers.astype(float))  # names and number of columns, and that lengths agree
@@ -125,14 +127,14 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         by_class = compute_sample_weight(self.class_weight, labels)
         return labels, by_class if weights is None else by_class * weights
 
-    def _inner(self, seed: Any) -> dict[str, Any]:
+    def _inner(self, stream: Any = None) -> dict[str, Any]:
         """The parameters of a regressor of zeros and ones."""
         own = {name: value for name, value in self.get_params(deep=False).items() if name != "class_weight"}
-        return {**own, "target_transform": None, "random_state": seed}
+        return {**own, "target_transform": None, "random_state": stream}
 
-    def _hold(self, labels: np.ndarray, fits: list[Fitted], seed: int) -> SSVGPClassifier:
+    def _hold(self, labels: np.ndarray, fits: list[Fitted]) -> SSVGPClassifier:
         # one seed: all parts leave out the same rows
-        self._classified = Classified(labels, tuple(replace(one, seed=seed) for one in fits))
+        self._classified = Classified(labels, tuple(replace(one, seed=fits[0].seed) for one in fits))
         self.classes_, self.pip_ = labels, self._classified.pip
         self.pip_by_class_ = self._classified.pip_by_class
         self.relatives_ = dict(self._classified.relatives)
@@ -146,7 +148,7 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         model.n_features_in_ = fitted.inputs.d
         if fitted.first.given_names is not None:
             model.feature_names_in_ = np.array(fitted.first.given_names, dtype=object)
-        return model._hold(fitted.classes, list(fitted.parts), fitted.first.seed)
+        return model._hold(fitted.classes, list(fitted.parts))
 
     @property
     def fitted_(self) -> Classified:
@@ -154,7 +156,7 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         names, parts = getattr(self, "feature_names_in_", None), []
         for part in self._classified.parts:
-            model = SSVGPRegressor.from_fitted(part, **self._inner(0))
+            model = SSVGPRegressor.from_fitted(part, **self._inner())
             if names is not None:
                 model.feature_names_in_ = names
             parts.append(model.fitted_)
