@@ -27,6 +27,7 @@ HEAVY = F + 0.3 * RNG.standard_t(2, N)
 
 TARGETS: dict[str, np.ndarray] = {
     "student-t": HEAVY,
+    "outliers": HEAVY,
     "bernoulli": CLASSES,
     "bernoulli-probit": CLASSES,
     "poisson": COUNTS,
@@ -127,6 +128,8 @@ def test_densities_of_a_response_sum_to_one_and_agree_with_its_distribution(name
         below = quad(density, -60.0, 1.0, args=(k,), limit=200)[0]
         above = quad(density, 1.0, 60.0, args=(k,), limit=200)[0]
         assert below + above == pytest.approx(1.0, abs=2e-3)
+        if name == "outliers":  # intervals are those of rows without a gross error
+            continue
         assert response.distribution(mean, variance, np.array([1.0]))[k, 0] == pytest.approx(below, abs=2e-3)
 
 
@@ -139,7 +142,7 @@ def test_the_approximation_is_near_the_integral_over_f(name: str) -> None:
     assert has_sites(sites)
     exact = sites.response([at]).log_density(sites.shift[None], np.full((1, 2), at.scale), y).sum()
     found = log_likelihood(KERNEL, far, y, at, None, 0.0, sites)
-    if name == "student-t":  # a bound: it is loosest where, as here, a row is all that is known of its f
+    if name in ("student-t", "outliers"):  # a bound: it is loosest where, as here, a row is all that is known of its f
         assert exact - 0.3 < found < exact
     else:
         assert found == pytest.approx(exact, abs=0.12)

@@ -11,6 +11,7 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -130,6 +131,7 @@ def _sample(
     return Refined(z, log_weights - total, evidence, effective)
 
 
+@lru_cache(maxsize=64)
 def _standard_draws(q: int, draws: int, seed: int) -> np.ndarray:
     """Quasi-random draws (r, q) of a standard t distribution."""
     with warnings.catch_warnings():

@@ -19,6 +19,7 @@ from ssvgp.gp.linalg import factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import LOG_2PI, covariance, state
 from ssvgp.gp.neighbours import nearest
+from ssvgp.gp.sites import posterior_variance
 from ssvgp.records import Member, Sites, Train, has_sites, row_noise
 
 
@@ -139,8 +140,7 @@ def _without_sites(train: Train, member: Member, sites: Sites) -> LeaveOneOut:
     S and m are the posterior variance and mean of f, v and z the variance and target of all w copies together.
     """
     at = sites_of(member, train.X, train.y, sites)
-    diagonal = np.diagonal(at.factor.inverse())
-    spread = np.maximum(at.variance - at.variance**2 * diagonal, 1e-12 * at.variance)
+    spread = np.maximum(posterior_variance(at.variance, at.factor.inverse_diagonal()), 1e-12 * at.variance)
     share = 1.0 / np.maximum(sites.weights, 1.0)
     precision = np.maximum(1.0 / spread - share / at.variance, 1e-9 / spread)
     mean = (at.latent / spread - share * at.target / at.variance) / precision

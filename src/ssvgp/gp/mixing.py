@@ -22,7 +22,11 @@ LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 class Mixture(Protocol):
-    """Noise of variance c / lambda_i in row i."""
+    """Noise of variance c / lambda_i in row i; what is known of lambda_i is one number in a state (n,)."""
+
+    def beginning(self, n: int, at: Parameters) -> np.ndarray:
+        """The state before anything is known."""
+        ...
 
     def with_precisions(self, at: Parameters, log_means: np.ndarray) -> Working:
         """Variances, and the terms of the bound that do not depend on f, at means exp(log_means) of lambda."""
@@ -40,30 +44,41 @@ class Mixture(Protocol):
 def settle(
     likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
 ) -> Settled:
-    """The means of all precisions, by fixed-point steps that learn from the last ones. Cost n^3 a step."""
-    means = np.zeros(y.size) if start is None or start.size != y.size else start
+    """The means of all precisions, by fixed-point steps that learn from the last ones. Cost 2 n^3 / 3 a step.
+
+    Where a value alone is asked for beside a relative, one step from its means is enough: the bound holds for any.
+    """
+    near = start is not None and start.size == y.size
+    means = start if start is not None and near else likelihood.beginning(y.size, at)
     path: list[tuple[np.ndarray, np.ndarray]] = []
-    for _ in range(MOST_STEPS):
+    for _ in range(1 if near and not sharp else MOST_STEPS):
         working = likelihood.with_precisions(at, means)
         chol = with_sites(prior, working.variance)
-        precision = chol.inverse()
-        alpha = precision @ y
-        v = working.variance
-        squares = (v * alpha) ** 2 + posterior_variance(v, precision)
+        alpha, v = chol.solve(y), working.variance
+        squares = (v * alpha) ** 2 + posterior_variance(v, chol.inverse_diagonal())
         found = likelihood.settled_means(at, squares)
-        if float(np.abs(found - means).max()) < 10.0 * ACCURACY[sharp]:
+        if float(np.abs(found - means).max()) < 100.0 * ACCURACY[sharp]:
             break
         path = [*path[-4:], (means, found - means)]
         means = _extrapolated(path)
-    value = _value(chol, y, alpha, working)
     if not sharp:
-        return Settled(value, y, v, alpha, chol, means)
+        return _at_means(likelihood, prior, y, at, found)
+    value = _value(chol, y, alpha, working)
+    precision = chol.inverse()
     pull = alpha**2 - np.diagonal(precision)
     slopes = {
         "noise": 0.5 * float(working.slope @ pull) + working.log_terms_slope,
         "freedom": likelihood.freedom_slope(at, means),
     }
     return Settled(value, y, v, alpha, chol, means, precision, None, slopes)
+
+
+def _at_means(likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, means: np.ndarray) -> Settled:
+    """Sites at given means. Cost n^3 / 3."""
+    working = likelihood.with_precisions(at, means)
+    chol = with_sites(prior, working.variance)
+    alpha = chol.solve(y)
+    return Settled(_value(chol, y, alpha, working), y, working.variance, alpha, chol, means)
 
 
 def _value(chol: Factor, y: np.ndarray, alpha: np.ndarray, working: Working) -> float:

@@ -104,7 +104,7 @@ def _with_gradient(likelihood: Differentiable, found: Settled, there: Derivative
     S = V - V Kt^-1 V is the posterior covariance of f. d f^ / d z = (I - K Kt^-1) dK alpha = V Kt^-1 dK alpha.
     """
     v, precision = found.variance, found.factor.inverse()
-    spread = posterior_variance(v, precision)
+    spread = posterior_variance(v, np.diagonal(precision))
     u = 0.5 * spread * there.third
     bend = precision @ (v * u)
     slopes = {}

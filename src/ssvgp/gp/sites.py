@@ -50,6 +50,6 @@ def with_sites(prior: np.ndarray, variance: np.ndarray) -> Factor:
     return factor(kt, overwrite=True)
 
 
-def posterior_variance(variance: np.ndarray, precision: np.ndarray) -> np.ndarray:
+def posterior_variance(variance: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Variance (n,) of the process given all rows: the diagonal of V - V Kt^-1 V, never negative."""
-    return np.maximum(variance - variance**2 * np.diagonal(precision), 0.0)
+    return np.maximum(variance - variance**2 * diagonal, 0.0)

@@ -17,7 +17,7 @@ from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud, cloud
 from ssvgp.evidence.unvisited.factors import bayes_factors, correction
 from ssvgp.large.polish import finished_members, polish, without_idle_background
 from ssvgp.method.outlook import AveragingSteps
-from ssvgp.model.priors import log_set_prior, log_slab
+from ssvgp.model.priors import Candidate, log_set_prior, log_slab
 from ssvgp.records import Ensemble, Member, Train, has_sites
 from ssvgp.run.workers import Executor
 from ssvgp.search.book import Book
@@ -82,9 +82,13 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
     weights = np.exp(first - logsumexp(first))
     open_question = weights[0] < CLEAR  # else a second mode of a lesser set changes nothing
     out, shift = [], 0.0
+    empty: dict[Candidate, Entry] = {}  # without a sparse part all kernels are one model: its draws serve them all
     for rank, (entry, weight) in enumerate(zip(entries, weights, strict=True)):
         if rank > 0 and weight < regime.negligible:
             out.append(Entry(entry.problem, entry.fit, None, entry.log_evidence + shift))
+            continue
+        if (known := empty.get(entry.fit.candidate)) is not None:
+            out.append(replace(known, problem=entry.problem))
             continue
         count = round(regime.draws * (1.0 if regime.cheap or weight > SMALL else 0.5))
         weak = regime.cheap and open_question
@@ -95,6 +99,8 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
             modes = all_modes(entry.problem, exact, _starts_below(entry, out), workers)
         draws = refine(entry.problem, modes, count, seed, weak, workers)
         out.append(Entry(entry.problem, exact, draws, draws.log_evidence))
+        if not exact.candidate.size:
+            empty[exact.candidate] = out[-1]
         steps.drawn()
         if rank == 0:
             shift = draws.log_evidence - entry.log_evidence

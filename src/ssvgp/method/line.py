@@ -14,15 +14,16 @@ from ssvgp.data.inputs import Inputs
 from ssvgp.data.memory import bytes_of, threads
 from ssvgp.data.rounding import rounding_variance
 from ssvgp.data.rows import Sample
-from ssvgp.data.target import Target, target_of
+from ssvgp.data.target import Target, robust_target, target_of
 from ssvgp.data.view import LARGE, kept_rows
 from ssvgp.explain.correlated import relatives_of
 from ssvgp.explain.fitted import Fitted
 from ssvgp.method.auto import auto_ensemble, nothing_to_select
 from ssvgp.method.paper.ensemble import paper_ensemble
 from ssvgp.method.paper.grid import LEAST_NOISE
+from ssvgp.method.readings import Reading
 from ssvgp.method.request import Request
-from ssvgp.method.target_curve import curve_by_evidence
+from ssvgp.method.target_curve import candidates, curve_by_evidence
 from ssvgp.model.likelihoods import AS_IT_IS, Rows, likelihood_named
 from ssvgp.records import Ensemble, Likelihood, Train, has_sites
 from ssvgp.run.progress import Callback
@@ -47,17 +48,44 @@ def fit_table(
     rows = inputs.rows(sample.X, most if regime.in_pieces else sample.X.size)
     with one_blas_thread():
         target = _target(sample, rows, request, regime, rng)
-        train = Train(rows, target.standardise(sample.y), _noise(sample, target, request.likelihood))
+        readings = _readings(sample, rows, target, request, regime)
+        train = readings[0].train
         if target.constant or not train.d:
             found = nothing_to_select(train, LEAST_NOISE if target.constant else 1.0)
         else:
-            request = replace(request, prior=_with_rounding(request.prior, sample.y, target, train.noise))
-            found = _ensemble(train, request, regime, rng, callback, inputs.spread)
+            found = _ensemble(readings, request, regime, rng, callback, inputs.spread)
+            taken = readings[found.notes.get("reading", 0)]
+            target, train = taken.target, taken.train
+            found = replace(found, notes={**found.notes, "reading": taken.words})
         sampling, seeding = rng.spawn(2)
         relatives = relatives_of(train, inputs, found.pip, sampling)
     kept = kept_rows(train, found.members)
     seed = int(seeding.integers(2**31))
     return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)
+
+
+def _readings(sample: Sample, rows: Any, target: Target, request: Request, regime: Regime) -> list[Reading]:
+    """The ways to read y: as asked for, and where that is left to the evidence others beside Gaussian noise."""
+    auto = request.likelihood == "auto"
+    out = [_reading("gaussian noise", "gaussian" if auto else request.likelihood, sample, rows, target, request)]
+    if not auto or regime.paper is not None or target.constant or target.curved:
+        return out
+    robust = robust_target(sample.y, sample.weights)
+    for words, name in (("heavy tails", "student-t"), ("outliers", "outliers")):
+        out.append(_reading(words, name, sample, rows, robust, request))
+    if regime.exact and request.target_transform == "auto" and sample.known is None:
+        curves = candidates(sample.y, sample.weights)[1:]
+        bent = [target_of(sample.y, curve, sample.weights) for curve in curves]
+        out += [_reading(f"{one.curve.description}", "gaussian", sample, rows, one, request) for one in bent]
+    return out
+
+
+def _reading(words: str, likelihood: str, sample: Sample, rows: Any, target: Target, request: Request) -> Reading:
+    noise = _noise(sample, target, likelihood)
+    train = Train(rows, target.standardise(sample.y), noise)
+    prior = _with_rounding(request.prior, sample.y, target, noise)
+    slopes = target.log_slope(sample.y) if likelihood not in AS_IT_IS else np.zeros(sample.y.size)
+    return Reading(words, target, train, prior, slopes if sample.weights is None else sample.weights * slopes)
 
 
 def _noise(sample: Sample, target: Target, likelihood: str) -> Likelihood | None:
@@ -103,17 +131,18 @@ def _target(sample: Sample, rows: Any, request: Request, regime: Regime, rng: np
 
 
 def _ensemble(
-    train: Train,
+    readings: list[Reading],
     request: Request,
     regime: Regime,
     rng: np.random.Generator,
     callback: Callback | None,
     units: np.ndarray,
 ) -> Ensemble:
+    train, prior = readings[0].train, readings[0].prior
     n_jobs, kernels = threads(request.n_jobs, request.max_memory, regime.rows_together), request.kernels(regime)
     if regime.paper is not None:
         return paper_ensemble(train, kernels[0], regime.paper, rng, n_jobs, callback)
-    return auto_ensemble(train, kernels, request.prior, regime, rng, n_jobs, callback, units)
+    return auto_ensemble(train, kernels, prior, regime, rng, n_jobs, callback, units, readings=readings)
 
 
 def warn_of_notes(notes: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The proposers of the default method: growth, second opinions, backgrounds, moves, blocks of neighbours, kernels."""
+"""The proposers of the default method: growth, backgrounds, products, second opinions, moves, blocks, kernels."""
 
 from __future__ import annotations
 
@@ -26,8 +26,13 @@ BEATEN = 4.0  # times the reach below the best: a fit that will clearly end ther
 
 
 def growth(book: Book, regime: Regime, rng: np.random.Generator) -> None:
-    """Growth from nothing."""
-    grow(book, _first_look(book, regime), regime.search)
+    """Growth from nothing, by one input after the other and several that look strong."""
+    grow(book, _first_look(book, regime), narrow(regime.search))
+
+
+def products(book: Book, regime: Regime, rng: np.random.Generator) -> None:
+    """Growth by groups too: what the best set, or a background, leaves open says how far to look."""
+    grow(book, book.best(False), regime.search)
 
 
 def second_opinions(book: Book, regime: Regime, rng: np.random.Generator) -> None:
@@ -121,6 +126,7 @@ def _background_is_open(book: Book, regime: Regime) -> bool:
 
 for _proposer in (
     Proposer("growth", growth),
+    Proposer("products", products),
     Proposer("second opinions", second_opinions, wanted=lambda book, regime: regime.dense is not None),
     Proposer("moves", moves, wanted=lambda book, regime: regime.exact),
     Proposer("every set", every_set, wanted=lambda book, regime: regime.every_set and regime.exact),
@@ -137,7 +143,7 @@ def _first_look(book: Book, regime: Regime) -> Fit:
     if regime.first_rows is None:
         return empty
     part = book.part(regime.first_rows)
-    found = grow(part, empty_fit(part), replace(regime.search, groups=0))  # groups are left to all rows
+    found = grow(part, empty_fit(part), narrow(regime.search))  # groups are left to all rows
     if found.candidate.size == 0:
         return empty
     return max(empty, prune(book, book.carry(found)), key=lambda f: f.log_evidence)

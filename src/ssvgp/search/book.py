@@ -14,8 +14,9 @@ from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
 from ssvgp.run.progress import Reporter
 from ssvgp.run.workers import SERIAL, Executor
-from ssvgp.search.dictionary import Order, Scene
+from ssvgp.search.dictionary import Order
 from ssvgp.search.probe import Probe, fit_probe, probe
+from ssvgp.search.scene import Scene
 from ssvgp.search.shapes import Shapes
 
 ANOTHER_MODE = 1.0  # nats by which a set must look better than it is in the book, to be fitted again

@@ -38,8 +38,9 @@ class AutoSettings:
     # asked in this order; one of your own joins by `search.proposer.register`
     proposers: tuple[str, ...] = (
         "growth",
-        "second opinions",
         "background",
+        "products",
+        "second opinions",
         "moves",
         "every set",
         "neighbour blocks",

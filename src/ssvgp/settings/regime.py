@@ -24,7 +24,7 @@ GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 FEW_INPUTS = 12  # up to this many inputs every addition is tried, and every one of the 2^d sets has a price
-MEASURED_INPUTS, MEASURED_ROWS = 40, 500  # up to so many excluded inputs are all measured, with so few rows
+MEASURED_INPUTS = 40  # up to so many excluded inputs are all measured, where fits cost next to nothing
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
@@ -177,7 +177,7 @@ def _weighing(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, 
     """How closely sets are priced and weighed, and of how many components the answer is made."""
     return {
         "every_price": d <= FEW_INPUTS,
-        "measured_inputs": MEASURED_INPUTS if n <= MEASURED_ROWS else 0,
+        "measured_inputs": MEASURED_INPUTS if n <= settings.search.cheap_rows else 0,
         "negligible": max(FAINT, CERTAIN * min(1.0, (n / CHEAP) ** 2)),
         # few rows leave more open, and draws are cheap there; with many Laplace is close and a few draws will do
         "draws": settings.draws * float(np.clip(settings.search.cheap_rows / n, 0.5, 4.0)),

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ssvgp.model.likelihoods.classes import BernoulliLogit, BernoulliProbit
 from ssvgp.model.likelihoods.counts import NegativeBinomial, Poisson
 from ssvgp.model.likelihoods.gaussian import GaussianNoise
+from ssvgp.model.likelihoods.outliers import Outliers
 from ssvgp.model.likelihoods.rows import Rows
 from ssvgp.model.likelihoods.student import StudentT
 from ssvgp.model.registry import Registry
@@ -24,6 +25,7 @@ __all__ = [
     "BernoulliProbit",
     "GaussianNoise",
     "NegativeBinomial",
+    "Outliers",
     "Poisson",
     "Rows",
     "StudentT",
@@ -33,7 +35,7 @@ __all__ = [
 ]
 
 AS_IT_IS = frozenset({"bernoulli", "bernoulli-probit", "poisson", "negative-binomial"})  # y is not standardised
-WITH_SITES = AS_IT_IS | {"student-t"}  # that are not Gaussian, of those in the package
+WITH_SITES = AS_IT_IS | {"student-t", "outliers"}  # that are not Gaussian, of those in the package
 LIKELIHOODS: Registry[Rows, Likelihood] = Registry("likelihood")
 register, likelihood_named, from_plain = LIKELIHOODS.register, LIKELIHOODS.named, LIKELIHOODS.from_plain
 
@@ -44,6 +46,7 @@ def _gaussian(rows: Rows) -> Likelihood | None:
 
 register("gaussian", _gaussian, lambda values: GaussianNoise(values["weights"], values["known"]))
 register("student-t", StudentT.of, lambda values: StudentT(values["weights"], values["known"]))
+register("outliers", Outliers.of, lambda values: Outliers(values["weights"], values["known"]))
 register("bernoulli", BernoulliLogit.of, lambda values: BernoulliLogit(values["weights"], values["shift"]))
 register("bernoulli-probit", BernoulliProbit.of, lambda values: BernoulliProbit(values["weights"], values["shift"]))
 register("poisson", Poisson.of, lambda values: Poisson(**values))

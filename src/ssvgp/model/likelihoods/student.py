@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, gammaln, logsumexp, ndtr, roots_genlaguerre
+from scipy.special import digamma, gammainccinv, gammaincinv, gammaln, logsumexp, ndtr
 
 from ssvgp.data.target import NODES
 from ssvgp.gp.marginal import LOG_2PI
@@ -40,6 +40,9 @@ class StudentT:
         self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
     ) -> Settled:
         return settle(self, prior, y, at, start, sharp)
+
+    def beginning(self, n: int, at: Parameters) -> np.ndarray:
+        return np.zeros(n)
 
     def with_precisions(self, at: Parameters, log_means: np.ndarray) -> Working:
         """Variances c / (w m) of rows, w copies of each, and the terms of the bound that do not depend on f.
@@ -101,11 +104,21 @@ class StudentT:
 
 @lru_cache(maxsize=256)
 def _precisions(freedom: float) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights (r,) that stand for lambda ~ Gamma(nu / 2, nu / 2): generalised Gauss-Laguerre."""
-    if freedom > 300.0:  # as good as Gaussian, and the rule would overflow
-        return np.ones(1), np.ones(1)
-    nodes, shares = roots_genlaguerre(NODES // 2, 0.5 * freedom - 1.0)
-    return nodes / (0.5 * freedom), shares / shares.sum()
+    """Nodes and weights (r,) that stand for lambda ~ Gamma(nu / 2, nu / 2): equal steps of log lambda.
+
+    The density of log lambda is smooth and falls off at both ends, where sums at equal steps are as good as integrals.
+    """
+    h = 0.5 * freedom
+    low, high = np.log(gammaincinv(h, 1e-7)), np.log(gammainccinv(h, 1e-12))
+    logs = np.linspace(low, high, NODES)
+    shares = np.exp(h * logs - np.exp(logs) - (h * np.log(h) - h))
+    return np.exp(logs) / h, shares / shares.sum()
+
+
+def _log_t(square: np.ndarray, noise: float, nu: float) -> np.ndarray:
+    """log density of Student-t noise at squared residuals."""
+    constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(nu * np.pi * noise)
+    return np.asarray(constant - 0.5 * (nu + 1.0) * np.log1p(square / (nu * noise)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +143,11 @@ class StudentResponse:
             nodes, shares = _precisions(float(nu))
             variance = variances[k] + (noise / nodes)[:, None]
             each = -0.5 * ((y - means[k]) ** 2 / variance + np.log(variance) + LOG_2PI)
-            out[k] = logsumexp(each, axis=0, b=shares[:, None])
+            mixed = logsumexp(each, axis=0, b=shares[:, None])
+            # far out, where no node reaches, it is the noise alone that does
+            square = (y - means[k]) ** 2
+            far = square > 36.0 * (variances[k] + noise)
+            out[k] = np.where(far, np.maximum(mixed, _log_t(square, noise, float(nu))), mixed)
         return out
 
     def distribution(self, means: np.ndarray, variances: np.ndarray, y: np.ndarray) -> np.ndarray:
