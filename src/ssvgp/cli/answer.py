@@ -7,6 +7,7 @@ from typing import Any
 from ssvgp.classifier import SSVGPClassifier
 from ssvgp.cli.files import Model
 from ssvgp.estimator import SSVGPRegressor
+from ssvgp.report import words
 from ssvgp.report.table import class_records, records
 
 LINES = 12  # inputs that are listed for a person where not more are selected
@@ -27,6 +28,7 @@ def answer_record(model: Model, target: str | None) -> dict[str, Any]:
         "threshold": model.threshold,
         "selected": [one["name"] for one in inputs if one["selected"]],
         "inputs": inputs,
+        "likelihood": model.fitted_.likelihood,
         "variance_shares": {name: float(share) for name, share in model.variance_shares_.items()},
         "noise_sd": float(model.noise_variance_) ** 0.5,
         "leave_one_out": leave_one_out(model),
@@ -84,6 +86,8 @@ def answer_lines(record: dict[str, Any]) -> list[str]:
 def _number_lines(record: dict[str, Any]) -> list[str]:
     parts = ", ".join(f"{name} {share:.1%}" for name, share in record["variance_shares"].items())
     lines = [f"variance: {parts}; noise standard deviation {record['noise_sd']:.4g}"]
+    if said := words.noise(record["likelihood"]):
+        lines = [f"variance: {parts}", f"target: {said}"]
     if (loo := record["leave_one_out"]) is not None:
         lines.append(
             f"leave-one-out: R2 {loo['r2']:.3f}, root mean square error {loo['rmse']:.4g}, "

@@ -22,7 +22,7 @@ from ssvgp.tables.source import Table
 
 CLASSES = {"classes": "bernoulli", "classes-probit": "bernoulli-probit"}  # what is asked for: the engine's name
 COUNTS = ("poisson", "negative-binomial")
-ASKED = ("auto", "gaussian", "student-t", *CLASSES, *COUNTS)
+ASKED = ("auto", "gaussian", "student-t", "outliers", *CLASSES, *COUNTS)
 FEW_CLASSES = 20  # different texts beyond which nobody means classes unless they say so
 RATING = 10  # whole numbers from one up to here may be marks, which are no counts
 
