@@ -16,7 +16,7 @@ from ssvgp.method import proposers as _registered  # noqa: F401  (they join the 
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
-from ssvgp.method.readings import Reading, better_reading
+from ssvgp.method.readings import Reading, Readings
 from ssvgp.model.inputs import Inputs
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train
 from ssvgp.run.progress import Callback, Reporter
@@ -72,10 +72,10 @@ def auto_ensemble(
 
         book, taken, interrupted = opened(train, prior), 0, False
         try:
-            other = _search(book, regime, rngs, readings)
+            other = _search(book, regime, rngs, Readings(readings))
             if other is not None:
                 rival = opened(readings[other].train, readings[other].prior)
-                _search(rival, regime, rngs)
+                _search(rival, regime, rngs, Readings(()))
                 if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(book, readings[0]):
                     book, taken = rival, other
         except KeyboardInterrupt:
@@ -114,27 +114,23 @@ def _searched(books: Sequence[Book]) -> Searched:
     return Searched(visited, lead.problem.d, orders, left_behind(lead, lead.unchanged), agreed)
 
 
-def _search(
-    book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Sequence[Reading] = ()
-) -> int | None:
+def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Readings) -> int | None:
     """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book.
 
     After the first of them, and after the last, the other readings of y may say that theirs is clearly better: then the
     search ends, and the number of that reading is returned.
     """
     empty_fit(book)
-    other = None
     asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
     for place, proposer in enumerate(asked):
         with _phase(book, proposer.name):
             proposer.propose(book, regime, rngs[proposer.name])
-        if len(readings) > 1 and place in (0, len(asked) - 1):
+        if place in (0, len(asked) - 1):
             # what growth has not found yet may look like noise of another kind: the first time it must be clearer
-            lead = regime.search.slack if place else 2.0 * regime.search.reach
-            other = better_reading(book, readings[0], readings[1:], regime, lead)
+            other = readings.better(book, regime, regime.search.slack if place else 2.0 * regime.search.reach)
             if other is not None:
-                return other + 1
-    return other
+                return other
+    return None
 
 
 def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:

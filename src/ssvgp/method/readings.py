@@ -9,13 +9,14 @@ compared in units of y, by the slopes of the curves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ssvgp.data.target import Target
 from ssvgp.evidence.laplace import Fit, Problem, fit
 from ssvgp.large.blocks import block_of
+from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
 from ssvgp.search.book import Book
 from ssvgp.settings import Prior, Regime
@@ -40,14 +41,27 @@ class Reading:
         return float(self.log_slopes.sum())
 
 
-def better_reading(book: Book, first: Reading, others: Sequence[Reading], regime: Regime, lead: float) -> int | None:
-    """The number of the reading, among others, that explains the best set's rows best, by `lead` nats or more."""
-    best, train = book.best(), first.train
-    count = min(train.n, regime.settings.block_rows)
-    rows = np.sort(np.random.default_rng(0).permutation(train.n)[:count])
-    worth = [_worth(book.problem, best, first, one, rows) for one in (first, *others)]
-    leader = int(np.argmax(worth))
-    return leader - 1 if worth[leader] > worth[0] + lead and leader else None
+@dataclass
+class Readings:
+    """The ways to read y, that of the search first, and what they were worth to the sets they have judged."""
+
+    all: Sequence[Reading]
+    worth: dict[Candidate, list[float]] = field(default_factory=dict)
+
+    def better(self, book: Book, regime: Regime, lead: float) -> int | None:
+        """The number of the reading that explains the best set's rows best, if by `lead` nats or more than the first.
+
+        The rows are at most as many as a block has. Each of the others takes a fit to them.
+        """
+        if len(self.all) < 2:
+            return None
+        best, n = book.best(), self.all[0].train.n
+        if best.candidate not in self.worth:
+            rows = np.sort(np.random.default_rng(0).permutation(n)[: regime.settings.block_rows])
+            self.worth[best.candidate] = [_worth(book.problem, best, self.all[0], one, rows) for one in self.all]
+        worth = self.worth[best.candidate]
+        leader = int(np.argmax(worth))
+        return leader if worth[leader] > worth[0] + lead else None
 
 
 def _worth(problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray) -> float:
