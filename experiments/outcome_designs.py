@@ -13,7 +13,7 @@
 | azpro | 3589 x 5 | counts |
 | classes_toy | 500 x 100 | the toy's five sines as a logit of standard deviation 3 |
 | classes_products | 600 x 50 | x1 x2 + sin(2 x3 x4) as a logit of standard deviation 3 |
-| classes_wide | 600 x 1000 | six inputs of experiment 1 as a logit of standard deviation 3 |
+| classes_wide | 600 x 1000 | six uniform inputs of experiment 1 as a logit of standard deviation 3 |
 | counts_toy | 400 x 100 | the toy's five sines as a log rate of standard deviation 1, mean about 1 |
 | counts_spread | 400 x 100 | the same with mean about 20, gamma-mixed (dispersion 1/4) |
 
@@ -23,6 +23,8 @@ Gaps are filled with medians, texts become columns of 0 and 1; splits are random
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -96,21 +98,35 @@ def product_signal(X: np.ndarray) -> np.ndarray:
 
 
 def wide_signal(X: np.ndarray) -> np.ndarray:
-    """The six inputs of experiment 1 (B.2), here normal ones."""
+    """The six inputs of experiment 1 (B.2)."""
     return X[:, :4].sum(axis=1) + np.sin(3.0 * X[:, 4]) + np.sin(5.0 * X[:, 5])
 
 
-def drawn(
-    name: str, signal: Signal, relevant: int, n: int, d: int, outcome: Callable[..., np.ndarray], kind: str, seed: int
-) -> Problem:
-    """Normal inputs, of which the first `relevant` decide; `outcome` maps the standardised signal to targets."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n + N_TEST, d))
-    f = signal(X)
-    f = (f - f[:n].mean()) / f[:n].std()
-    y = outcome(f, rng)
-    truth = np.arange(d) < relevant
-    return Problem(name, X[:n], y[:n], X[n:], y[n:], f[n:], truth, kind)
+@dataclass(frozen=True)
+class Design:
+    """Inputs, of which the first `relevant` decide by a signal; `outcome` maps the standardised signal to targets.
+
+    `inputs` maps a generator and a shape to a table.
+    """
+
+    name: str
+    kind: str
+    signal: Signal
+    relevant: int
+    n: int
+    d: int
+    outcome: Callable[..., np.ndarray]
+    inputs: Callable[..., np.ndarray] = np.random.Generator.standard_normal
+
+    def draw(self, seed: int, n_test: int = N_TEST) -> Problem:
+        """A problem of this design."""
+        rng = np.random.default_rng(seed)
+        X = self.inputs(rng, size=(self.n + n_test, self.d))
+        f = self.signal(X)
+        f = (f - f[: self.n].mean()) / f[: self.n].std()
+        y, cut = self.outcome(f, rng), self.n
+        truth = np.arange(self.d) < self.relevant
+        return Problem(self.name, X[:cut], y[:cut], X[cut:], y[cut:], f[cut:], truth, self.kind)
 
 
 def by_logit(f: np.ndarray, rng: np.random.Generator, sd: float = 3.0) -> np.ndarray:
@@ -124,3 +140,15 @@ def by_rate(f: np.ndarray, rng: np.random.Generator, mean: float = 1.0, dispersi
     if dispersion:
         rate = rate * rng.gamma(1.0 / dispersion, dispersion, size=f.size)
     return rng.poisson(rate).astype(float)
+
+
+SYNTHETIC = {
+    one.name: one
+    for one in (
+        Design("classes_toy", "classes", toy_signal, 5, 500, 100, by_logit),
+        Design("classes_products", "classes", product_signal, 4, 600, 50, by_logit),
+        Design("classes_wide", "classes", wide_signal, 6, 600, 1000, by_logit, np.random.Generator.random),
+        Design("counts_toy", "counts", toy_signal, 5, 400, 100, by_rate),
+        Design("counts_spread", "counts", toy_signal, 5, 400, 100, partial(by_rate, mean=20.0, dispersion=0.25)),
+    )
+}

@@ -9,6 +9,7 @@ they would take.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from experiments import outcome_designs as designs
@@ -33,16 +34,8 @@ SMALL = {"n": 120, "d": 12}
 
 def synthetic(name: str, seed: int, smoke: bool) -> Problem:
     """A draw of a design at its own size, or a small one."""
-    sizes = {
-        "classes_toy": (designs.toy_signal, 5, 500, 100, designs.by_logit),
-        "classes_products": (designs.product_signal, 4, 600, 50, designs.by_logit),
-        "classes_wide": (designs.wide_signal, 6, 600, 1000, designs.by_logit),
-        "counts_toy": (designs.toy_signal, 5, 400, 100, designs.by_rate),
-        "counts_spread": (designs.toy_signal, 5, 400, 100, partial(designs.by_rate, mean=20.0, dispersion=0.25)),
-    }
-    signal, relevant, n, d, outcome = sizes[name]
-    n, d = (SMALL["n"], SMALL["d"]) if smoke else (n, d)
-    return designs.drawn(name, signal, relevant, n, d, outcome, name.split("_")[0], seed)
+    design = designs.SYNTHETIC[name]
+    return (replace(design, n=SMALL["n"], d=SMALL["d"]) if smoke else design).draw(seed)
 
 
 SYNTHETIC_CLASSES = ("classes_toy", "classes_products", "classes_wide")
