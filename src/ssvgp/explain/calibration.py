@@ -27,7 +27,8 @@ MEMBERS = 8  # that speak for all of them where rows are many
 class Check:
     """Rows (r,) of n with their targets and what the other rows predict, in units of y.
 
-    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i).
+    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i), of counts less
+    half of P(Y_i = y_i).
     """
 
     rows: np.ndarray
@@ -149,8 +150,10 @@ def check_of(
     y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
     level = 0.9
     ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
-    mean = target.moments(prediction).mean
-    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], distribution(prediction, y), train.n)
+    mean, place = target.moments(prediction).mean, distribution(prediction, y)
+    if response is not None and response.discrete:
+        place = 0.5 * (place + distribution(prediction, y - 1.0))  # the middle of the step at y
+    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], place, train.n)
 
 
 def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
