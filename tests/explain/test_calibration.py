@@ -35,7 +35,7 @@ def test_coverage_is_the_share_of_targets_between_the_ends(fitted: SSVGPRegresso
 
 def test_places_of_one_member_are_those_of_a_normal(fitted: SSVGPRegressor) -> None:
     each = checks.leave_each_out(fitted.fitted_)[:1]
-    found = checks.check_of(each, np.ones(1), fitted.train_, fitted.fitted_.target)
+    found = checks.check_of(each, np.ones(1), fitted.fitted_)
     expected = norm.cdf(fitted.train_.y, each[0].mean, np.sqrt(each[0].variance))
     assert np.allclose(found.place, expected)
 
@@ -55,9 +55,7 @@ def test_a_large_table_is_sampled(fitted: SSVGPRegressor, monkeypatch: pytest.Mo
         every, neighbours=69, most=20
     )  # all other rows: what is exact for the heaviest members
     chosen, weights = heaviest(fitted.weights_, 10**6)
-    exact = checks.check_of(
-        [checks.leave_each_out(fitted.fitted_)[k] for k in chosen], weights, fitted.train_, fitted.fitted_.target
-    )
+    exact = checks.check_of([checks.leave_each_out(fitted.fitted_)[k] for k in chosen], weights, fitted.fitted_)
     assert found.rows.size == 20 and found.n == 70
     assert np.allclose(found.mean, exact.mean[found.rows]) and np.allclose(found.place, exact.place[found.rows])
 

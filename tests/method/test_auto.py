@@ -316,7 +316,7 @@ def test_the_callback_hears_every_phase_in_order_with_rising_evidence() -> None:
     events: list[Event] = []
     found = run(waves(60, 30), callback=events.append)
     phases = list(dict.fromkeys(e.phase for e in events))
-    assert phases == ["growth", "second opinions", "background", "moves", "kernels", "averaging"]
+    assert phases == ["growth", "background", "products", "second opinions", "moves", "kernels", "averaging"]
     ends = [e for e in events if e.member == "all"]
     assert [e.phase for e in ends] == phases
     assert np.all(np.diff([e.visited for e in ends]) >= 0)

@@ -18,16 +18,10 @@ from ssvgp.gp.marginal import State, state
 from ssvgp.records import Parameters
 from ssvgp.run.workers import Workers
 from ssvgp.search import dictionary as module
-from ssvgp.search.dictionary import (
-    Order,
-    Scene,
-    affordable,
-    groups,
-    scene,
-    single_nats,
-    tail_nats,
-)
-from ssvgp.search.shapes import SLOW, Shapes
+from ssvgp.search import scene as singles
+from ssvgp.search.dictionary import Order, affordable, groups
+from ssvgp.search.scene import Scene, scene, single_nats, tail_nats
+from ssvgp.search.shapes import FINE, SLOW, Shapes
 
 WAVES = 12
 NOTHING = Parameters(np.zeros(0), scale=0.0, noise=1.0, mean=1.0)
@@ -115,7 +109,7 @@ def test_strengths_are_those_of_chance_on_noise() -> None:
     """Strengths of one product have the density exp(-nats) where there is no effect."""
     X, y = noise(n=400, d=300)
     view = empty(X, y)
-    t = module._ratio(view, view.directions[0], *(view.shapes.waves(slice(0, 300))[3] ** p for p in (1, 2)))
+    t = singles._ratio(view, view.directions[0], *(view.shapes.waves(slice(0, 300))[3] ** p for p in (1, 2)))
     nats = tail_nats(t, 1)
     assert nats.mean() == pytest.approx(1.0, abs=4.0 / np.sqrt(300))
     assert (nats > 2.0).mean() == pytest.approx(np.exp(-2.0), abs=0.08)
@@ -147,7 +141,7 @@ def test_the_diagonal_of_the_precision_is_enough_to_rank() -> None:
     at, view = member(X, y), beside_the_first(X, y)
     wave = view.shapes.waves(slice(1, 20))[1].astype(float)
     exact = ((at.alpha @ wave) ** 2) / np.einsum("ij,ik,kj->j", wave, at.precision, wave)
-    quick = module._ratio(view, view.directions[0], wave, wave**2)
+    quick = singles._ratio(view, view.directions[0], wave, wave**2)
     assert np.argmax(exact) == np.argmax(quick)
     assert np.corrcoef(np.argsort(np.argsort(exact)), np.argsort(np.argsort(quick)))[0, 1] > 0.95
 
@@ -159,7 +153,7 @@ def test_the_diagonal_of_the_precision_is_enough_to_rank() -> None:
 def test_every_combination_is_looked_at_once(size: int) -> None:
     X, y = noise()
     view = empty(X, y)
-    slow, alpha = view.shapes.slow(np.arange(7)), view.alpha
+    slow, alpha = view.shapes.slow(np.arange(7))[:SLOW], view.alpha
     seen: dict[tuple[tuple[int, int], ...], float] = {}
     for score, parts in zip(*looked_at(slow, alpha, -1.0, size), strict=True):
         key = tuple(sorted((int(parts[2 * i]), int(parts[2 * i + 1])) for i in range(size)))
@@ -208,21 +202,25 @@ def test_too_few_columns_or_nothing_to_explain_have_no_groups(size: int) -> None
 
 @pytest.mark.parametrize("size", [2, 3, 4])
 @pytest.mark.parametrize("operations", [1e4, 1e7, 1e9, 1e11, 1e14])
-def test_a_look_keeps_to_its_operations_and_no_wider_one_would(size: int, operations: float) -> None:
+def test_looks_keep_to_their_operations_and_no_wider_one_would(size: int, operations: float) -> None:
     for n, d in ((100, 10), (300, 100), (500, 2000)):
-        look = affordable(size, n, d, operations)
-        assert look.size == size and 0 <= look.inputs <= d and 1 <= look.shapes <= SLOW
-        assert look.operations(n) <= operations
-        if look.inputs < d:  # of three and four in part of the inputs little is to be hoped, and less is spent
-            spent = operations * (1.0 if size == 2 else module.IN_PART)
-            assert replace(look, inputs=look.inputs + 1).operations(n) > spent
+        looks = affordable(size, n, d, operations)
+        for look in looks:
+            assert look.size == size and size <= look.inputs <= d and 1 <= look.shapes <= FINE
+            assert look.operations(n) <= operations
+        if looks and (last := looks[-1]).inputs < d:
+            assert replace(last, inputs=last.inputs + 1).operations(n) > operations
+        if len(looks) == 2:  # all inputs by slow shapes, then some by all shapes
+            assert looks[0].inputs == d and looks[0].shapes < looks[1].shapes == FINE
 
 
 @pytest.mark.parametrize("size", [2, 3, 4])
-def test_more_operations_and_fewer_rows_never_make_a_look_narrower(size: int) -> None:
-    def width(n: int, operations: float) -> tuple[int, int, int]:
-        look = affordable(size, n, 400, operations)
-        return look.inputs, look.shapes, look.directions
+def test_more_operations_and_fewer_rows_never_make_looks_narrower(size: int) -> None:
+    def width(n: int, operations: float) -> tuple[int, int]:
+        looks = affordable(size, n, 400, operations)
+        return max((look.inputs for look in looks), default=0), max(
+            (look.inputs * look.shapes for look in looks), default=0
+        )
 
     by_operations = [width(300, operations) for operations in np.logspace(5, 14, 40)]
     assert by_operations == sorted(by_operations)
@@ -231,7 +229,7 @@ def test_more_operations_and_fewer_rows_never_make_a_look_narrower(size: int) ->
 
 
 def test_a_look_at_larger_groups_has_no_more_inputs() -> None:
-    inputs = [affordable(size, 300, 5000, 1e11).inputs for size in (2, 3, 4)]
+    inputs = [max(look.inputs for look in affordable(size, 300, 5000, 1e11)) for size in (2, 3, 4)]
     assert inputs == sorted(inputs, reverse=True)
 
 
@@ -333,7 +331,7 @@ def test_single_precision_ranks_larger_products_as_double_does(size: int, d: int
     bar = 2.5 * float(np.linalg.norm(view.alpha))
     ranks = []
     for precision in (np.float32, np.float64):
-        slow, alpha = view.shapes.slow(np.arange(d)).astype(precision), view.alpha.astype(precision)
+        slow, alpha = view.shapes.slow(np.arange(d))[:SLOW].astype(precision), view.alpha.astype(precision)
         score, parts = looked_at(slow, alpha, bar, size)
         ranks.append(parts[np.argsort(-score, kind="stable")[:50]])
     assert np.array_equal(*ranks)
@@ -344,7 +342,7 @@ def test_single_precision_ranks_inputs_as_double_does() -> None:
     view = beside_the_first(X, y)
     alpha, weight, directions = (part.astype(float) for part in (view.alpha, view.weight, view.directions))
     wide = Scene(alpha, weight, tuple(one.astype(float) for one in view.precisions), directions, view.shapes)
-    exact = module._single(wide, view.shapes.waves(slice(0, 300)).astype(float))
+    exact = single_nats(wide)
     assert single_nats(view) == pytest.approx(exact, rel=1e-3, abs=1e-4)
     assert np.array_equal(np.argsort(-single_nats(view))[:30], np.argsort(-exact)[:30])
 
@@ -360,7 +358,7 @@ def test_two_threads_find_what_one_finds(size: int) -> None:
 def test_strengths_do_not_depend_on_how_columns_are_batched(monkeypatch: pytest.MonkeyPatch) -> None:
     view = beside_the_first(*noise(d=11))
     whole = single_nats(view)
-    monkeypatch.setattr(module, "COLUMNS", 4)
+    monkeypatch.setattr(singles, "COLUMNS", 4)
     assert single_nats(view) == pytest.approx(whole, rel=1e-5)
 
 
@@ -382,3 +380,42 @@ def test_a_look_takes_little_memory(size: int, d: int) -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 16 * 2**20
+
+
+def test_a_column_of_two_levels_has_one_shape() -> None:
+    rng = np.random.default_rng(5)
+    X = (rng.uniform(size=(200, 300)) < 0.5).astype(float)
+    waves = Shapes(X, WAVES).waves(slice(0, 300))
+    assert np.array_equal(np.any(waves, axis=1).sum(0), np.ones(300))
+    nats = single_nats(empty(X, rng.standard_normal(200)))
+    assert nats.max() < np.log(300) + 4.0  # twelve copies of it had twenty nats and more
+
+
+def test_a_column_with_outliers_is_seen_as_it_is() -> None:
+    rng = np.random.default_rng(6)
+    X = rng.standard_t(1.5, size=(150, 40))
+    y = np.clip(X[:, 7], -30, 30) + 3.0 * rng.standard_normal(150)
+    assert np.argmax(single_nats(empty(X, y))) == 7
+
+
+def test_shapes_that_are_alike_count_once() -> None:
+    view = empty(*noise(n=150, d=60))
+    alike = np.stack([view.shapes.waves(slice(0, 60))[0]] * WAVES)
+    plain = view.shapes.plain(slice(0, 60))
+    assert singles._jointly(view, plain, alike).max() < np.log(60) + 4.0
+
+
+def test_the_size_of_what_is_left_shows_every_input_of_a_product() -> None:
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((500, 50))
+    y = X[:, 3] * np.sin(2.0 * X[:, 11]) * (X[:, 20] ** 2 - 1.0) * X[:, 44]
+    view = empty(X, y + 0.1 * y.std() * rng.standard_normal(500))
+    loud = singles.loud_nats(view)
+    assert set(np.argsort(-loud)[:4]) == {3, 11, 20, 44}
+    assert np.sort(loud)[-4] > np.log(50) + 3.0 > np.sort(loud)[-5]
+    assert np.sort(single_nats(view))[-1] < np.log(50) + 4.0  # none of them alone
+
+
+def test_noise_is_not_loud() -> None:
+    tops = [singles.loud_nats(empty(*noise(n=200, d=100, seed=seed))).max() for seed in range(20)]
+    assert np.mean(np.array(tops) > np.log(100) + 3.0) <= 0.15  # about exp(-3) each, by three nested tests

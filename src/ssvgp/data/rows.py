@@ -7,7 +7,7 @@ way (parts of rows, blocks, starts) is chosen alike.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -29,14 +29,17 @@ class Sample:
     known: np.ndarray | None = None
     numbers: np.ndarray | None = None
     places: np.ndarray | None = None
+    exposure: np.ndarray | None = None
 
 
-def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_merged: int) -> Sample:
+def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_merged: int, exposure: Any = None) -> Sample:
     """The rows with weight; of at most `most_merged` rows, those that are equal in all are one.
 
     They are then in an order that depends on their content alone. A table of which every row counts once, and no two
     are equal, stays as it is.
     """
+    if exposure is not None:
+        return _exposed(X, y, weights, known, checked_exposure(exposure, y.size))
     given = checked_numbers(weights, "sample_weight", y.size)
     noise = checked_numbers(known, "noise_variance", y.size)
     if given is not None and (given == 1.0).all():
@@ -58,6 +61,21 @@ def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_merge
         return Sample(X, y, None, noise)
     count = np.bincount(places, None if given is None else given[numbers], first.size).astype(float)
     return Sample(X[first], y[first], count, None if noise is None else noise[first], numbers, places)
+
+
+def _exposed(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, exposure: np.ndarray) -> Sample:
+    """Rows of counts with an exposure each; equal ones stay apart."""
+    whole = sample_of(X, y, weights, known, 0)
+    return replace(whole, exposure=exposure if whole.numbers is None else exposure[whole.numbers])
+
+
+def checked_exposure(values: Any, n: int) -> np.ndarray:
+    """Exposures (n,), above zero."""
+    found = checked_numbers(values, "exposure", n)
+    assert found is not None
+    if found.min() <= 0.0:
+        raise ValueError("exposure holds a zero: every row needs time, area or people in which counts could occur")
+    return found
 
 
 def checked_numbers(values: Any, name: str, n: int) -> np.ndarray | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import ndtri
 
 from ssvgp.data.curves import TRANSFORMS, BoxCox, Curve, Straight, curve_of
 from ssvgp.data.inputs import scale_of
@@ -69,7 +70,16 @@ class Target:
         return self.curve.log_slope(y) - np.log(self.spread)
 
     def moments(self, prediction: Prediction, noise: bool = True) -> Restored:
-        """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y."""
+        """Mean and standard deviation (t,) of y under the mixture; without `noise`, of f in units of y.
+
+        Where a response ties y to f, f in units of y is E(y | f): a probability, a rate.
+        """
+        if prediction.response is not None and not self.curved:
+            of = prediction.response.moments if noise else prediction.response.expected
+            means, variances = of(prediction.means, prediction.variances)
+            mean = prediction.weights @ means
+            sd = np.sqrt(prediction.weights @ (variances + (means - mean) ** 2))
+            return Restored(self.restore(mean), self.spread * sd)
         if not self.curved:
             sd = np.sqrt(prediction.variance(noise))
             return Restored(self.restore(prediction.mean()), self.spread * sd)
@@ -109,3 +119,16 @@ def target_of(y: np.ndarray, transform: str | Curve | None = None, weights: np.n
     reach = float(y.max()) - float(y.min())
     low = 0.0 if isinstance(curve, BoxCox) else float(y.min()) - reach
     return Target(curve, float(scale.centre), float(scale.spread), low, float(y.max()) + reach, False)
+
+
+def robust_target(y: np.ndarray, weights: np.ndarray | None = None) -> Target:
+    """The same by median and quartiles, for targets with outliers: few of these must not set the scale of all others.
+
+    Where the middle half of the rows has no spread it is `target_of`.
+    """
+    plain = target_of(y, None, weights)
+    order = np.argsort(y, kind="stable")
+    counted = np.cumsum(np.ones(y.size) if weights is None else weights[order])
+    low, middle, high = (y[order][np.searchsorted(counted, q * counted[-1])] for q in (0.25, 0.5, 0.75))
+    spread = float(high - low) / (2.0 * float(ndtri(0.75)))
+    return plain if spread <= 0.0 else replace(plain, centre=float(middle), spread=spread)

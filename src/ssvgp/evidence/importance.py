@@ -11,6 +11,7 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -74,10 +75,13 @@ def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = (), w
     opposite = found.summit.z.copy()
     rough = opposite[where.theta].mean() > np.log(0.45)
     opposite[where.theta] = np.log(0.2) if rough else 0.0
-    opposite[where.slot("scale")], opposite[where.slot("noise")] = (0.5, -0.2) if rough else (0.0, -1.2)
+    opposite[where.slot("scale")] = 0.5 if rough else 0.0
+    if "noise" in where:
+        opposite[where.slot("noise")] = -0.2 if rough else -1.2
     modes = [found]
     for start in (*starts, opposite):
-        other = with_curvature(problem, fit(problem, found.candidate, start, workers=workers), workers)
+        other = fit(problem, found.candidate, start, workers=workers, sites=found.sites)
+        other = with_curvature(problem, other, workers)
         if all(np.abs(other.summit.z - known.summit.z).max() > SAME_MODE for known in modes):
             modes.append(other)
     return modes
@@ -115,7 +119,7 @@ def _sample(
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
     log_proposal = log_mean([c.log_density(z) for c in proposal])
-    log_target = log_joint_values(problem, first.candidate, z, workers)
+    log_target = log_joint_values(problem, first.candidate, z, workers, first.sites)
     log_weights = log_target - log_proposal
     total = log_sum(log_weights)
     if not np.isfinite(total):
@@ -127,6 +131,7 @@ def _sample(
     return Refined(z, log_weights - total, evidence, effective)
 
 
+@lru_cache(maxsize=64)
 def _standard_draws(q: int, draws: int, seed: int) -> np.ndarray:
     """Quasi-random draws (r, q) of a standard t distribution."""
     with warnings.catch_warnings():

@@ -12,20 +12,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from ssvgp.evidence.ascent import Summit, climb
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
-from ssvgp.gp.marginal import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, stack_size, state
+from ssvgp.gp.marginal import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, settled, stack_size, state
 from ssvgp.gp.terms import Background
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.priors import Candidate, learned_share, log_prior, log_priors, log_set_prior, unpack, unpack_all
-from ssvgp.records import Parameters, RowNoise
+from ssvgp.records import Likelihood, Parameters, has_sites
+from ssvgp.run.memo import Memo, once
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
+Starts = tuple[np.ndarray | None, ...]
 FLATTEST = 0.2  # least curvature of a direction in z: the priors alone give about this much
 
 
@@ -39,14 +42,20 @@ class Block:
     X: np.ndarray
     y: np.ndarray
     grams: dict[str, np.ndarray] = field(default_factory=dict)
-    noise: RowNoise | None = None
+    noise: Likelihood | None = None
 
     @classmethod
     def of(
-        cls, X: np.ndarray, y: np.ndarray, backgrounds: Iterable[Background] = (), noise: RowNoise | None = None
+        cls,
+        X: np.ndarray,
+        y: np.ndarray,
+        backgrounds: Iterable[Background] = (),
+        noise: Likelihood | None = None,
+        memo: Memo | None = None,
     ) -> Block:
-        """The rows with the matrices of these backgrounds."""
-        return cls(X, y, {term.name: term.matrix(X, X) for term in backgrounds}, noise)
+        """The rows with the matrices of these backgrounds, from the memo where other targets have asked for them."""
+        grams = {term.name: once(memo, ("gram", term.name), X, partial(term.matrix, X, X)) for term in backgrounds}
+        return cls(X, y, grams, noise)
 
     def rows(self, some: np.ndarray) -> Block:
         """A part of the rows (r,), which keep their covariances."""
@@ -79,7 +88,13 @@ class Problem:
 
     def candidate(self, active: Sequence[int], background: str = "") -> Candidate:
         """The set of these inputs, in rising order."""
-        return Candidate(tuple(sorted(int(j) for j in active)), background, self.inputs)
+        return Candidate(tuple(sorted(int(j) for j in active)), background, self.inputs, self.own)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The slots that the likelihood has in z."""
+        likelihood = self.blocks[0].noise
+        return likelihood.slots if has_sites(likelihood) else ("noise",)
 
     @property
     def n(self) -> int:
@@ -95,7 +110,8 @@ class Fit:
     """A candidate at its posterior mode with its log evidence, prior over sets included.
 
     `root` has root root' = posterior covariance of z in the Laplace approximation, `log_volume` is log |root|.
-    `exact_curvature` says whether they came from the Hessian or from what the ascent picked up on its way.
+    `exact_curvature` says whether they came from the Hessian or from what the ascent picked up on its way. `sites` are
+    the states of the blocks' sites at the mode, where the likelihood is not Gaussian: relatives start there.
     """
 
     candidate: Candidate
@@ -105,12 +121,35 @@ class Fit:
     log_volume: float
     exact_curvature: bool
     evaluations: int
+    sites: Starts = ()
+
+
+@dataclass
+class Path:
+    """Where the sites of the blocks stand, for the next evaluation to start from; a `fixed` one stays where it is.
+
+    An ascent is one evaluation after the other, so that where each starts does not depend on threads.
+    """
+
+    sites: Starts = ()
+    fixed: bool = False
+
+    def for_blocks(self, count: int) -> Starts:
+        return self.sites if len(self.sites) == count else (None,) * count
+
+    def walk(self, sites: Starts) -> None:
+        if not self.fixed:
+            self.sites = sites
 
 
 def log_joint(
-    problem: Problem, candidate: Candidate, workers: Executor = SERIAL
+    problem: Problem, candidate: Candidate, workers: Executor = SERIAL, path: Path | None = None
 ) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
-    """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored."""
+    """z -> log p(y, z | S) and its gradient; minus infinity where a covariance cannot be factored.
+
+    Sites start where the `path` says.
+    """
+    path = Path() if path is None else path
     if not candidate.size and not candidate.background and all(b.noise is None for b in problem.blocks):
         return _constant_and_noise(problem)
     active, kind = candidate.columns, candidate.background
@@ -123,8 +162,14 @@ def log_joint(
         parameters = unpack(z, candidate, problem.prior)
         learned = learned_share(parameters.noise, problem.prior)
         try:
-            each = [(problem.kernel, rows, y, parameters, gram, 0.0, noise) for rows, y, gram, noise in parts]
-            for at in workers.map(gradient, each):
+            starts = path.for_blocks(len(parts))
+            each = [
+                (problem.kernel, rows, y, parameters, gram, 0.0, noise, start)
+                for (rows, y, gram, noise), start in zip(parts, starts, strict=True)
+            ]
+            found = workers.map(gradient, each)
+            path.walk(tuple(at.sites for at in found))
+            for at in found:
                 value += at.value
                 total[where.theta] += candidate.gathered(at.theta * parameters.theta)
                 for place, name in slots:
@@ -155,29 +200,36 @@ def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float,
     return objective
 
 
-def log_joint_value(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL) -> float:
-    """log p(y, z | S) alone, a third of the cost of its gradient."""
+def log_joint_value(
+    problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL, sites: Starts = ()
+) -> float:
+    """log p(y, z | S) alone, a third of the cost of its gradient; `sites` are those of a relative to start from."""
     parameters = unpack(z, candidate, problem.prior)
     value = log_prior(z, candidate, problem.prior)[0]
     active, kind = candidate.columns, candidate.background
-    each = [(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, b.noise) for b in problem.blocks]
+    each = [
+        (problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, b.noise, start)
+        for b, start in zip(problem.blocks, Path(sites).for_blocks(len(problem.blocks)), strict=True)
+    ]
     try:
         return value + sum(workers.map(log_likelihood, each))
     except NotPositiveDefiniteError:
         return -np.inf
 
 
-def log_joint_values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL) -> np.ndarray:
+def log_joint_values(
+    problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL, sites: Starts = ()
+) -> np.ndarray:
     """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
     each = unpack_all(z, candidate, problem.prior)
     total = log_priors(z, candidate, problem.prior)
     active, tasks = candidate.columns, []
-    for block in problem.blocks:
+    for block, begin in zip(problem.blocks, Path(sites).for_blocks(len(problem.blocks)), strict=True):
         rows, gram = np.ascontiguousarray(block.X[:, active]), block.grams.get(candidate.background)
         step = min(stack_size(block.y.size), -(-len(each) // workers.n_jobs))
         for start in range(0, len(each), step):
             part = slice(start, start + step)
-            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram, block.noise)))
+            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram, block.noise, begin)))
     found = workers.map(stack_values, [arguments for _, arguments in tasks])
     for (part, _), values in zip(tasks, found, strict=True):
         total[part] += values
@@ -190,14 +242,15 @@ def stack_values(
     y: np.ndarray,
     each: list[Parameters],
     gram: np.ndarray | None,
-    noise: RowNoise | None = None,
+    noise: Likelihood | None = None,
+    start: np.ndarray | None = None,
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
     stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
-    values = log_likelihoods(stack, y, each, gram, noise)
+    values = log_likelihoods(stack, y, each, gram, noise, start)
     for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
         try:
-            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise)
+            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise, start)
         except NotPositiveDefiniteError:
             values[index] = -np.inf
     return values
@@ -208,9 +261,20 @@ def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
     parameters = mode(problem, fit)
     active, kind = fit.candidate.columns, fit.candidate.background
     return [
-        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise)
-        for b in problem.blocks
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise, start)
+        for b, start in zip(problem.blocks, Path(fit.sites).for_blocks(len(problem.blocks)), strict=True)
     ]
+
+
+def unexplained(problem: Problem, fit: Fit) -> float:
+    """The share of what there is to explain that is left at the mode of a fit: the noise of a standardised y."""
+    parameters, first = mode(problem, fit), problem.blocks[0]
+    if not has_sites(first.noise):
+        return min(1.0, parameters.noise)
+    columns, gram = first.X[:, fit.candidate.columns], first.grams.get(fit.candidate.background)
+    start = Path(fit.sites).for_blocks(len(problem.blocks))[0]
+    here = settled(first.noise, problem.kernel, columns, first.y, parameters, gram, start)
+    return first.noise.unexplained(first.y, here, parameters)
 
 
 def mode(problem: Problem, fit: Fit) -> Parameters:
@@ -250,26 +314,30 @@ def fit(
     tolerance: float = 0.05,
     bar: float = -np.inf,
     workers: Executor = SERIAL,
+    sites: Starts = (),
 ) -> Fit:
     """Climb to the posterior mode of a candidate and price it with the curvature met on the way.
 
-    One whose evidence will clearly not reach `bar` stops training: what it has by then is its price.
+    One whose evidence will clearly not reach `bar` stops training: what it has by then is its price. `sites` are those
+    of a relative.
     """
     if inverse_hessian is None:
         inverse_hessian = np.diag(np.full(start.size, 0.2))
     # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
     most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
-    summit = climb(log_joint(problem, candidate, workers), start, inverse_hessian, tolerance, bar=bar - most)
-    return _assemble(problem, candidate, summit, None)
+    path = Path(sites)
+    summit = climb(log_joint(problem, candidate, workers, path), start, inverse_hessian, tolerance, bar=bar - most)
+    return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
 
 def with_curvature(problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3) -> Fit:
     """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
-    objective = log_joint(problem, found.candidate, workers)
+    path = Path(found.sites)
+    objective = log_joint(problem, found.candidate, workers, path)
     summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
-    q = summit.z.size
+    q, path.fixed = summit.z.size, True
     moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
-    hessian = np.stack([(summit.gradient - slope) / step for _, slope in moved])
+    hessian = np.reshape([(summit.gradient - slope) / step for _, slope in moved], (q, q))
     hessian = 0.5 * (hessian + hessian.T)
     better = _assemble(problem, found.candidate, summit, hessian)
     covariance = better.root @ better.root.T
@@ -277,4 +345,5 @@ def with_curvature(problem: Problem, found: Fit, workers: Executor = SERIAL, ste
         better,
         summit=replace(summit, inverse_hessian=covariance),
         evaluations=found.evaluations + summit.evaluations + q,
+        sites=path.sites,
     )

@@ -2,6 +2,9 @@
 
 The parameters of the member stay as they were fitted on all rows; only y_i is left out. A row that counts w times has
 one of its copies left out: all of them first, as one row, then w - 1 are put back.
+
+Under a likelihood that is not Gaussian a row is left out by taking its site away, those of the others held; mean and
+variance are then those of f, and the density is that of the response.
 """
 
 from __future__ import annotations
@@ -11,12 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.covariances import background_of
+from ssvgp.gp.covariances import background_of, between, prior_variance, sites_of
 from ssvgp.gp.linalg import factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import LOG_2PI, covariance, state
 from ssvgp.gp.neighbours import nearest
-from ssvgp.records import Member, Train
+from ssvgp.gp.sites import posterior_variance
+from ssvgp.records import Member, Sites, Train, has_sites, row_noise
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
 
     kappa is added to the variances (A.3). Cost n^3.
     """
+    if has_sites(train.noise):
+        return _without_sites(train, member, train.noise)
     gram = background_of(member, train.X)
     at = state(member.kernel, train.X[:, member.active], train.y, member.parameters, gram, rows_noise=train.noise)
     variance = 1.0 / np.diagonal(at.precision)
@@ -119,11 +125,56 @@ def truncated(
     active = train.X[:, member.active]
     scaled = in_metric(member, train.X)
     near = _others(nearest(scaled, scaled[rows], min(neighbours + 1, train.n)), rows)
+    if has_sites(train.noise):
+        return _from_neighbours(train, member, train.noise, rows, near)
     mean, variance = np.empty(rows.size), np.empty(rows.size)
     for index, row in enumerate(rows):
         block = np.append(near[index], row)
         mean[index], variance[index] = _last_given_others(train, member, active, block)
     return _scored(train, member, rows, mean, variance, kappa)
+
+
+def _without_sites(train: Train, member: Member, sites: Sites) -> LeaveOneOut:
+    """All n rows, each without the site of one of its copies: f | others has precision 1 / S - 1 / (w v).
+
+    S and m are the posterior variance and mean of f, v and z the variance and target of all w copies together.
+    """
+    at = sites_of(member, train.X, train.y, sites)
+    spread = np.maximum(posterior_variance(at.variance, at.factor.inverse_diagonal()), 1e-12 * at.variance)
+    share = 1.0 / np.maximum(sites.weights, 1.0)
+    precision = np.maximum(1.0 / spread - share / at.variance, 1e-9 / spread)
+    mean = (at.latent / spread - share * at.target / at.variance) / precision
+    return _of_latent(train, member, sites, np.arange(train.n), mean, 1.0 / precision, at.factor.jitter)
+
+
+def _from_neighbours(train: Train, member: Member, sites: Sites, rows: np.ndarray, near: np.ndarray) -> LeaveOneOut:
+    """The given rows (r,), each from the sites of its neighbours (r, m); one that counts w times is left out whole."""
+    mean, variance = np.empty(rows.size), np.empty(rows.size)
+    for index, (row, some) in enumerate(zip(rows, near, strict=True)):
+        table, here = train.X[some], train.X[row : row + 1]
+        at = sites_of(member, table, train.y[some], sites.rows(some))
+        cross = between(member, here, table)[0]
+        half = at.factor.half_solve(cross)
+        mean[index] = cross @ at.alpha
+        variance[index] = max(float(prior_variance(member, here)[0]) - float(half @ half), 0.0)
+    return _of_latent(train, member, sites, rows, mean, variance)
+
+
+def _of_latent(
+    train: Train,
+    member: Member,
+    sites: Sites,
+    rows: np.ndarray,
+    process: np.ndarray,
+    variance: np.ndarray,
+    jitter: float = 0.0,
+) -> LeaveOneOut:
+    """Densities of y in rows (r,) where the others say this mean and variance (r,) of the process."""
+    mean = process + sites.shift[rows]
+    response = sites.response([member.parameters])
+    log_density = response.log_density(mean[None], variance[None], train.y[rows])[0]
+    weights = sites.weights[rows]
+    return LeaveOneOut(rows, mean, variance, log_density, train.n, weights, jitter)
 
 
 def with_more_noise(member: Member, kappa: float) -> Member:
@@ -187,8 +238,8 @@ def _one_copy(
     normal with mean (s mean + c (w - 1) y) / (s + c (w - 1)) and variance c s / (s + c (w - 1)). A row that counts
     less than once is left out whole.
     """
-    assert train.noise is not None
-    noise = train.noise.rows(rows)
+    noise = row_noise(train.noise.rows(rows) if train.noise is not None else None)
+    assert noise is not None
     copy = noise.copy_variance(member.parameters.noise)
     latent = np.maximum(variance - noise.at(member.parameters.noise).variance, 0.0)
     back = latent * np.maximum(noise.weights - 1.0, 0.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.gp.batches import pieces
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites, row_noise
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
@@ -39,12 +39,15 @@ def condense(train: Train, member: Member) -> Condensed | None:
     """
     X, y, noise = train.X, train.y, member.parameters.noise
     n, p = X.shape
-    counted = None if train.noise is None else noise / train.noise.at(noise).variance
+    if has_sites(train.noise):  # a mean of rows is no row of such a likelihood
+        return None
+    rows = row_noise(train.noise)
+    counted = None if rows is None else noise / rows.at(noise).variance
     if not 0 < p <= MOST_INPUTS or not member.kernel.local or not (member.parameters.theta > 0).all():
         return None
-    for side, rows in SIDES:
+    for side, least in SIDES:
         if varies_within(member, side) <= WITHIN * noise:
-            found = _cells(X, y, counted, side / member.parameters.theta, n / rows)
+            found = _cells(X, y, counted, side / member.parameters.theta, n / least)
             if found is not None:
                 *means, counts, occupants = found
                 return Condensed(np.stack(means[:-1], axis=1), means[-1], noise * (1.0 / counts), occupants)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.gp.marginal import covariance
+from ssvgp.gp.marginal import covariance, of_process
+from ssvgp.gp.sites import Settled
 from ssvgp.gp.terms import terms_of
-from ssvgp.records import Member, RowNoise
+from ssvgp.records import Likelihood, Member, Sites
 
 FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
 
@@ -30,11 +31,20 @@ def prior_variance(member: Member, X_new: np.ndarray) -> np.ndarray:
     return sum((strength * term.diagonal(X_new) for strength, term in terms_of(member)), np.zeros(X_new.shape[0]))
 
 
-def of_target(member: Member, X: np.ndarray, noise: RowNoise | None = None) -> np.ndarray:
+def of_target(member: Member, X: np.ndarray, noise: Likelihood | None = None) -> np.ndarray:
     """Kt (n, n), the covariance of y at the rows X (n, d) with this noise, None for the learned one alone."""
     rows = X[:, member.active]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
     return covariance(sparse, member.parameters, background_of(member, X), rows_noise=noise)
+
+
+def sites_of(member: Member, X: np.ndarray, y: np.ndarray, sites: Sites) -> Settled:
+    """The sites (n,) of the rows X (n, d) with targets y under a member. Cost n^3 / 3 a step."""
+    rows = X[:, member.active]
+    sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
+    prior = of_process(sparse, member.parameters, background_of(member, X), sparse)
+    found: Settled = sites.settle(prior, y, member.parameters, None, False)
+    return found
 
 
 def background_of(member: Member, X: np.ndarray) -> np.ndarray | None:

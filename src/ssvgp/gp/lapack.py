@@ -89,6 +89,16 @@ def inverse_lower(lower: np.ndarray) -> tuple[np.ndarray, int]:
     return work, info.value
 
 
+def inverse_triangle(lower: np.ndarray) -> tuple[np.ndarray, int]:
+    """L^-1 for L (n, n) in column order, and LAPACK's info. Cost n^3 / 3."""
+    if _by_wrapper(lower) or lower.shape[0] > HALVED:
+        inverse, info = lapack.dtrtri(lower, lower=1)
+        return inverse, int(info)
+    work = np.zeros_like(lower, order="F")
+    _invert_triangle(lower, work, 0, lower.shape[0])
+    return work, 0
+
+
 def _invert_triangle(lower: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
     """L^-1 into `out`: with L = [A 0; B C] it is [A^-1 0; -C^-1 B A^-1 C^-1]."""
     if stop - start <= PIECE:

@@ -16,11 +16,11 @@ import numpy as np
 
 from ssvgp.gp.batches import Work, pieces
 from ssvgp.gp.condense import condense
-from ssvgp.gp.covariances import between, near, of_target, prior_variance
-from ssvgp.gp.linalg import factor
+from ssvgp.gp.covariances import between, near, of_target, prior_variance, sites_of
+from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.neighbours import Search, close_together, search_over
 from ssvgp.gp.terms import metric
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites, row_noise
 
 CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
 GROUP = 256  # new rows that are tried together first
@@ -74,8 +74,11 @@ def local_of(member: Member, train: Train, m: int, queries: int | None = None, c
         columns = member.active
         member = replace(member, active=np.arange(columns.size))
         train = train.columns(columns)
-    found = condense(train, member) if condensing and member.background is None else None
-    variance = None if train.noise is None else train.noise.at(member.parameters.noise).variance
+    found, variance = None, None
+    if not has_sites(train.noise):  # whose targets and variances are known only once the neighbours are
+        found = condense(train, member) if condensing and member.background is None else None
+        own = row_noise(train.noise)
+        variance = None if own is None else own.at(member.parameters.noise).variance
     if found is not None:  # a few cells stand for many rows
         train, variance = Train(found.X, found.y), found.variance
         m = int(np.clip(m * CELL_FACTOR / found.counts.mean(), min(m, FEWEST_CELLS), m))
@@ -120,14 +123,23 @@ def _batch(given: Local, rows: np.ndarray, at: slice) -> Moments:
     index = given.neighbours(rows)
     mean, explained = np.empty(rows.shape[0]), np.empty(rows.shape[0])
     for group, some in _groups(index):
-        kt = of_target(given.member, given.train.X[some])
-        if given.variance is not None:
-            kt.flat[:: some.size + 1] += given.variance[some] - given.member.parameters.noise
-        chol = factor(kt)
+        chol, target = _system(given, some)
         half = chol.half_solve(between(given.member, rows[group], given.train.X[some]).T)
-        mean[group] = half.T @ chol.half_solve(given.train.y[some])
+        mean[group] = half.T @ chol.half_solve(target)
         explained[group] = np.einsum("ij,ij->j", half, half)
     return Moments(mean, np.maximum(prior_variance(given.member, rows) - explained, 0.0))
+
+
+def _system(given: Local, some: np.ndarray) -> tuple[Factor, np.ndarray]:
+    """The factor of Kt of some training rows (u,), and their targets; sites settle among these rows alone."""
+    noise = given.train.noise
+    if has_sites(noise):
+        settled = sites_of(given.member, given.train.X[some], given.train.y[some], noise.rows(some))
+        return settled.factor, settled.target
+    kt = of_target(given.member, given.train.X[some])
+    if given.variance is not None:
+        kt.flat[:: some.size + 1] += given.variance[some] - given.member.parameters.noise
+    return factor(kt), given.train.y[some]
 
 
 def _groups(index: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

@@ -5,6 +5,9 @@ With Kt the covariance of y, alpha = Kt^-1 y and A = alpha alpha' - Kt^-1, every
     d log p / d z = 1/2 <A, d Kt / d z>
 
 (the printed formula lacks the 1/2). Cost n^3 for the factor and inverse, n^2 p for all inverse lengthscales.
+
+Where the likelihood is not Gaussian, sites (gp/sites.py) take the place of y and its noise, log p is an approximation,
+and A has the implicit part of its gradient too.
 """
 
 from __future__ import annotations
@@ -16,8 +19,9 @@ import numpy as np
 
 from ssvgp.gp.batches import CACHED
 from ssvgp.gp.kernels.families import Evaluation, Kernel
-from ssvgp.gp.linalg import Factor, factor, stack_of_forms
-from ssvgp.records import Parameters, RowNoise
+from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, factor, stack_of_forms
+from ssvgp.gp.sites import Settled
+from ssvgp.records import Likelihood, Parameters, Sites, has_sites, row_noise
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -29,7 +33,10 @@ def stack_size(n: int) -> int:
 
 @dataclass(frozen=True)
 class Gradient:
-    """Value of log p and its derivatives in theta (p,) and in the logs of scale, noise and background."""
+    """Value of log p and its derivatives in theta (p,) and in the logs of scale, noise, background and freedom.
+
+    `sites` (n,) is the state that those of a relative may start from, None under Gaussian noise.
+    """
 
     value: float
     theta: np.ndarray
@@ -37,24 +44,61 @@ class Gradient:
     log_noise: float
     log_background: float
     jitter: float
+    log_freedom: float = 0.0
+    sites: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class State:
-    """What later stages ask of a fitted process: alpha (n,), Kt^-1 (n, n), the sparse kernel and log p."""
+    """What later stages ask of a fitted process: alpha (n,), Kt^-1 (n, n), the sparse kernel and log p.
+
+    `settled` are the sites of a likelihood that is not Gaussian.
+    """
 
     value: float
     alpha: np.ndarray
     precision: np.ndarray
     kernel: Evaluation
     jitter: float
+    settled: Settled | None = None
 
     @property
     def pull(self) -> np.ndarray:
-        """A = alpha alpha' - Kt^-1 (n, n)."""
+        """A = alpha alpha' - Kt^-1 (n, n), and b alpha' + alpha b' where sites move with the parameters."""
         pull = np.outer(self.alpha, self.alpha)
         pull -= self.precision
+        if self.settled is not None and self.settled.bend is not None:
+            bent = np.outer(self.settled.bend, self.alpha)
+            pull += bent
+            pull += bent.T
         return pull
+
+
+def of_process(
+    sparse: np.ndarray, parameters: Parameters, gram: np.ndarray | None, out: np.ndarray | None = None
+) -> np.ndarray:
+    """K = scale C + background gram + mean, the covariance of f."""
+    kt = np.multiply(sparse, parameters.scale, out=out)
+    if parameters.mean:
+        kt += parameters.mean
+    if parameters.background and gram is not None:
+        kt += parameters.background * gram
+    return kt
+
+
+def settled(
+    sites: Sites,
+    kernel: Kernel,
+    rows: np.ndarray,
+    y: np.ndarray,
+    parameters: Parameters,
+    gram: np.ndarray | None = None,
+    start: np.ndarray | None = None,
+) -> Settled:
+    """The sites at given parameters, for active inputs rows (n, p), without gradients."""
+    sparse = kernel.matrix(rows, rows, parameters.theta)
+    found: Settled = sites.settle(of_process(sparse, parameters, gram, sparse), y, parameters, start, False)
+    return found
 
 
 def covariance(
@@ -63,16 +107,12 @@ def covariance(
     gram: np.ndarray | None,
     jitter: float = 0.0,
     out: np.ndarray | None = None,
-    rows_noise: RowNoise | None = None,
+    rows_noise: Likelihood | None = None,
 ) -> np.ndarray:
     """Kt = scale C + background gram + mean + (noise + jitter) I, or what `rows_noise` makes of the noise."""
-    kt = np.multiply(sparse, parameters.scale, out=out)
-    if parameters.mean:
-        kt += parameters.mean
-    if parameters.background and gram is not None:
-        kt += parameters.background * gram
-    noise = parameters.noise
-    kt.flat[:: kt.shape[0] + 1] += noise + jitter if rows_noise is None else rows_noise.at(noise, jitter).variance
+    kt = of_process(sparse, parameters, gram, out)
+    noise, own = parameters.noise, row_noise(rows_noise)
+    kt.flat[:: kt.shape[0] + 1] += noise + jitter if own is None else own.at(noise, jitter).variance
     return kt
 
 
@@ -81,8 +121,9 @@ def _value(chol: Factor, y: np.ndarray, square: float, log_terms: float) -> floa
     return -0.5 * (square + chol.log_determinant() + y.shape[0] * LOG_2PI) + log_terms
 
 
-def _log_terms(rows_noise: RowNoise | None, parameters: Parameters, jitter: float) -> float:
-    return 0.0 if rows_noise is None else rows_noise.at(parameters.noise, jitter).log_terms
+def _log_terms(rows_noise: Likelihood | None, parameters: Parameters, jitter: float) -> float:
+    own = row_noise(rows_noise)
+    return 0.0 if own is None else own.at(parameters.noise, jitter).log_terms
 
 
 def log_likelihood(
@@ -92,9 +133,15 @@ def log_likelihood(
     parameters: Parameters,
     gram: np.ndarray | None = None,
     jitter: float = 0.0,
-    rows_noise: RowNoise | None = None,
+    rows_noise: Likelihood | None = None,
+    start: np.ndarray | None = None,
 ) -> float:
-    """log p(y | theta, phi) alone, for active inputs rows (n, p). Cost n^3 / 3."""
+    """log p(y | theta, phi) alone, for active inputs rows (n, p). Cost n^3 / 3.
+
+    Sites start from the state `start` (n,) of a relative.
+    """
+    if has_sites(rows_noise):
+        return settled(rows_noise, kernel, rows, y, parameters, gram, start).value
     sparse = kernel.matrix(rows, rows, parameters.theta)
     chol = factor(covariance(sparse, parameters, gram, jitter, sparse, rows_noise), overwrite=True)
     half = chol.half_solve(y)
@@ -106,20 +153,41 @@ def log_likelihoods(
     y: np.ndarray,
     each: Sequence[Parameters],
     gram: np.ndarray | None = None,
-    rows_noise: RowNoise | None = None,
+    rows_noise: Likelihood | None = None,
+    start: np.ndarray | None = None,
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n) with their parameters.
 
     Only upper triangles are read, and the stack is used up. NaN where a matrix would need repair. Many matrices to a
     call leave threads little to wait for each other. Cost g n^3 / 3.
     """
+    if has_sites(rows_noise):
+        return np.array([_at_sites(rows_noise, *one, y, gram, start) for one in zip(sparse, each, strict=True)])
     for matrix, parameters in zip(sparse, each, strict=True):
         covariance(matrix, parameters, gram, out=matrix, rows_noise=rows_noise)
     squares, log_determinants = stack_of_forms(sparse, y)
     values: np.ndarray = -0.5 * (squares + log_determinants + y.size * LOG_2PI)
-    if rows_noise is not None:
-        values += [rows_noise.at(parameters.noise).log_terms for parameters in each]
+    own = row_noise(rows_noise)
+    if own is not None:
+        values += np.array([own.at(parameters.noise).log_terms for parameters in each])
     return values
+
+
+def _at_sites(
+    sites: Sites,
+    upper: np.ndarray,
+    parameters: Parameters,
+    y: np.ndarray,
+    gram: np.ndarray | None,
+    start: np.ndarray | None,
+) -> float:
+    """log p of one of a stack, whose kernel matrix has its upper triangle only; NaN where it would need repair."""
+    whole = np.triu(upper) + np.triu(upper, 1).T
+    try:
+        found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, False)
+    except NotPositiveDefiniteError:
+        return float("nan")
+    return found.value
 
 
 def state(
@@ -130,10 +198,16 @@ def state(
     gram: np.ndarray | None = None,
     jitter: float = 0.0,
     floor: float = 0.0,
-    rows_noise: RowNoise | None = None,
+    rows_noise: Likelihood | None = None,
+    start: np.ndarray | None = None,
 ) -> State:
-    """The factored process at given parameters."""
+    """The factored process at given parameters; sites start from the state `start` (n,) of a relative."""
     evaluation = kernel.evaluate(rows, parameters.theta, floor)
+    if has_sites(rows_noise):
+        prior = of_process(evaluation.matrix, parameters, gram)
+        here: Settled = rows_noise.settle(prior, y, parameters, start, True)
+        assert here.precision is not None  # asked for
+        return State(here.value, here.alpha, here.precision, evaluation, here.factor.jitter, here)
     chol = factor(covariance(evaluation.matrix, parameters, gram, jitter, None, rows_noise), overwrite=True)
     alpha = chol.solve(y)
     value = _value(chol, y, float(y @ alpha), _log_terms(rows_noise, parameters, jitter))
@@ -147,19 +221,25 @@ def gradient(
     parameters: Parameters,
     gram: np.ndarray | None = None,
     jitter: float = 0.0,
-    rows_noise: RowNoise | None = None,
+    rows_noise: Likelihood | None = None,
+    start: np.ndarray | None = None,
 ) -> Gradient:
     """log p(y | theta, phi) with its gradient in theta and in the logs of scale, noise and background."""
-    at = state(kernel, rows, y, parameters, gram, jitter, rows_noise=rows_noise)
+    at = state(kernel, rows, y, parameters, gram, jitter, rows_noise=rows_noise, start=start)
     pull = at.pull
     theta = 0.5 * parameters.scale * at.kernel.pullback(pull)
     log_scale = 0.5 * parameters.scale * float(np.vdot(pull, at.kernel.matrix))
-    if rows_noise is None:
+    if at.settled is not None:
+        log_noise = at.settled.slopes.get("noise", 0.0)
+    elif (own := row_noise(rows_noise)) is None:
         log_noise = 0.5 * parameters.noise * float(np.trace(pull))
     else:
-        working = rows_noise.at(parameters.noise, jitter)
+        working = own.at(parameters.noise, jitter)
         log_noise = 0.5 * float(working.slope @ np.diagonal(pull)) + working.log_terms_slope
     log_background = 0.0
     if parameters.background and gram is not None:
         log_background = 0.5 * parameters.background * float(np.vdot(pull, gram))
-    return Gradient(at.value, theta, log_scale, log_noise, log_background, at.jitter)
+    if at.settled is None:
+        return Gradient(at.value, theta, log_scale, log_noise, log_background, at.jitter)
+    freedom = at.settled.slopes.get("freedom", 0.0)
+    return Gradient(at.value, theta, log_scale, log_noise, log_background, at.jitter, freedom, at.settled.state)

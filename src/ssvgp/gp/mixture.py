@@ -5,6 +5,8 @@ Its density, distribution and quantiles row by row, and its covariance and draws
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
@@ -12,7 +14,7 @@ from ssvgp.gp.batches import BATCH_BYTES
 from ssvgp.gp.linalg import symmetric_square_root
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.gp.predict import JointMoments, joint_truncated
-from ssvgp.records import Ensemble, Prediction, Train
+from ssvgp.records import Ensemble, Prediction, Response, Train, has_sites
 
 
 def _spreads(prediction: Prediction, noise: bool) -> np.ndarray:
@@ -22,7 +24,10 @@ def _spreads(prediction: Prediction, noise: bool) -> np.ndarray:
 
 
 def log_density(prediction: Prediction, y: np.ndarray) -> np.ndarray:
-    """log p(y_i | x_i) (t,) of the mixture, noise included, row by row."""
+    """log p(y_i | x_i) (t,) of the mixture, noise included, row by row; of a count, its probability."""
+    if prediction.response is not None:
+        each = prediction.response.log_density(prediction.means, prediction.variances, y)
+        return logsumexp(each, axis=0, b=prediction.weights[:, None])
     spread = _spreads(prediction, noise=True)
     with np.errstate(over="ignore"):  # a component without spread has log density -inf away from its mean
         each = -0.5 * (((y - prediction.means) / spread) ** 2 + LOG_2PI) - np.log(spread)
@@ -31,6 +36,8 @@ def log_density(prediction: Prediction, y: np.ndarray) -> np.ndarray:
 
 def distribution(prediction: Prediction, y: np.ndarray, noise: bool = True) -> np.ndarray:
     """P(Y_i <= y_i | x_i) (t,) of the mixture."""
+    if prediction.response is not None and noise:
+        return prediction.weights @ prediction.response.distribution(prediction.means, prediction.variances, y)
     return prediction.weights @ ndtr((y - prediction.means) / _spreads(prediction, noise))
 
 
@@ -41,11 +48,14 @@ def quantiles(prediction: Prediction, q: np.ndarray | float, noise: bool = True)
     """Quantiles (t, len(q)) of the mixture at levels q strictly between 0 and 1, never falling as q rises.
 
     A mixture quantile lies between the least and the greatest of the components' own, which brackets Newton's
-    steps, and makes the quantile of a single component exact.
+    steps, and makes the quantile of a single component exact. Where y is a whole number, so is its quantile: the least
+    that is not exceeded with at least this probability.
     """
     levels = np.atleast_1d(np.asarray(q, dtype=float))
     if levels.ndim != 1 or not ((levels > 0) & (levels < 1)).all():
         raise ValueError(f"quantile levels are numbers strictly between 0 and 1 in one list, but q is {q!r}")
+    if prediction.response is not None and noise:
+        return _by_distribution(prediction, prediction.response, levels)
     keep = prediction.weights > 0
     weights = prediction.weights[keep] / prediction.weights[keep].sum()
     means, spreads = prediction.means[keep], _spreads(prediction, noise)[keep]
@@ -57,6 +67,43 @@ def quantiles(prediction: Prediction, q: np.ndarray | float, noise: bool = True)
         found = _invert(means[:, at, None], spreads[:, at, None], weights, levels[order])
         out[at, order] = np.maximum.accumulate(found, axis=1)
     return out
+
+
+def _by_distribution(prediction: Prediction, response: Response, levels: np.ndarray) -> np.ndarray:
+    """Quantiles (t, q) by halving a bracket of the distribution, over whole numbers where y is one."""
+    means, variances = prediction.means, prediction.variances
+    centre, spread = response.moments(means, variances)
+    middle = prediction.weights @ centre
+    width = np.sqrt(prediction.weights @ (spread + (centre - middle) ** 2)) + 1.0
+    out = np.empty((means.shape[1], levels.size))
+    for column, level in enumerate(levels):
+
+        def below(y: np.ndarray, level: float = level) -> np.ndarray:
+            return prediction.weights @ response.distribution(means, variances, y) < level
+
+        out[:, column] = _halved(below, middle, width, response.discrete)
+    return np.maximum.accumulate(out[:, np.argsort(levels)], axis=1)[:, np.argsort(np.argsort(levels))]
+
+
+def _halved(
+    below: Callable[[np.ndarray], np.ndarray], middle: np.ndarray, width: np.ndarray, discrete: bool
+) -> np.ndarray:
+    """The least y (t,) that is not `below`, from a bracket that is widened until it holds."""
+    low, high = (np.full(middle.shape, -1.0), np.ceil(middle + width)) if discrete else (middle - width, middle + width)
+    for _ in range(60):
+        short, far = below(high), np.zeros(low.shape, dtype=bool) if discrete else ~below(low)
+        if not (short.any() or far.any()):
+            break
+        width = 2.0 * width
+        high = np.where(short, np.ceil(high + width) if discrete else high + width, high)
+        low = np.where(far, low - width, low)
+    for _ in range(60):
+        y = np.floor(0.5 * (low + high)) if discrete else 0.5 * (low + high)
+        under = below(y)
+        low, high = np.where(under, y, low), np.where(under, high, y)
+        if float((high - low).max()) <= (1.0 if discrete else 1e-10 * float(width.max())):
+            break
+    return high
 
 
 def _invert(means: np.ndarray, spreads: np.ndarray, weights: np.ndarray, levels: np.ndarray) -> np.ndarray:
@@ -136,6 +183,10 @@ def sample(
         member, draws = ensemble.members[k], picked == k
         joint = joint_truncated(member, train, X_new, train.n if neighbours is None else neighbours)
         out[draws] = joint.mean + z[draws] @ symmetric_square_root(joint.covariance)
-        if noise:
+        if has_sites(train.noise):
+            out[draws] += train.noise.level
+            if noise:
+                out[draws] = train.noise.response([member.parameters]).draw(0, out[draws], generator)
+        elif noise:
             out[draws] += np.sqrt(member.parameters.noise) * e[draws]
     return out

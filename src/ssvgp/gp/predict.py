@@ -4,7 +4,8 @@ With Kt the covariance of y, k_* that between f at a new row and y, and k_** the
 
     mean = k_*' Kt^-1 y,    variance = k_** - k_*' Kt^-1 k_*.
 
-All variances and covariances are of the latent f; `Prediction` carries the noise of every member beside them.
+All variances and covariances are of the latent f; `Prediction` carries the noise of every member beside them. Under a
+likelihood that is not Gaussian, its sites stand for y and the noise, and f is the process plus the likelihood's level.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ssvgp.gp.batches import Work
-from ssvgp.gp.covariances import between, near, of_target, prior_variance
+from ssvgp.gp.covariances import between, near, of_target, prior_variance, sites_of
 from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import Local, Moments, joined, local_of, predict_local
-from ssvgp.records import Ensemble, Member, Prediction, Train
+from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 
 JOINT_ROWS = 4096  # training rows that a truncated joint prediction may condition on
 
@@ -47,6 +48,9 @@ class Posterior:
 
 def posterior(member: Member, train: Train) -> Posterior:
     """Factor the training side of a member once, for predictions at any number of rows. Cost n^3 / 3."""
+    if has_sites(train.noise):
+        settled = sites_of(member, train.X, train.y, train.noise)
+        return Posterior(member, train, train.X[:, member.active], settled.factor, settled.alpha)
     chol = factor(of_target(member, train.X, train.noise))
     return Posterior(member, train, train.X[:, member.active], chol, chol.solve(train.y))
 
@@ -163,9 +167,13 @@ def predict(
     for member, ready in zip(ensemble.members, given or [None] * len(ensemble.members), strict=True):
         one = ready or prepared(member, train, neighbours, X_new.shape[0])
         moments.append(_predict_one(one, X_new, work or Work()))
-    return Prediction(
+    found = Prediction(
         means=np.stack([one.mean for one in moments]),
         variances=np.stack([one.variance for one in moments]),
         noises=np.array([member.parameters.noise for member in ensemble.members]),
         weights=np.asarray(ensemble.weights, dtype=float),
     )
+    if not has_sites(train.noise):
+        return found
+    response = train.noise.response([member.parameters for member in ensemble.members])
+    return replace(found, means=found.means + train.noise.level, response=response)

@@ -7,7 +7,7 @@ prediction from nearest neighbours asks for parameters that are right nearby.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -20,7 +20,7 @@ from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.large.blocks import block_of, local_rows, polished
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 
@@ -28,6 +28,15 @@ MOST_POLISHED = 4
 POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
 NEEDED = 6.0  # times the reach by which a background must be better on a large table
 LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """Entries with their clouds, heaviest first, their weights (k,), and the rows that their evidence rests on."""
+
+    pairs: list[tuple[Entry, Cloud]]
+    weights: np.ndarray
+    rows: list[np.ndarray]
 
 
 def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
@@ -48,7 +57,7 @@ def polish(
     regime: Regime,
     rng: np.random.Generator,
     workers: Executor = SERIAL,
-) -> tuple[list[tuple[Entry, Cloud]], np.ndarray]:
+) -> Polished:
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
@@ -76,7 +85,7 @@ def polish(
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
-    return out, np.exp(log_mass - logsumexp(log_mass))
+    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used)
 
 
 def finished_members(
@@ -129,7 +138,10 @@ def _calibrated(member: Member, score: loo.LeaveOneOut, train: Train) -> Member:
     Scale, background, constant and noise together: the means stay what they are. Noise that is known is not scaled, and
     where there is any nothing is.
     """
-    if train.noise is not None and (train.noise.copy_variance(0.0) > 0.0).any():
+    if has_sites(train.noise):  # what y is given f has no variance to scale
+        return member
+    own = row_noise(train.noise)
+    if own is not None and (own.copy_variance(0.0) > 0.0).any():
         return member
     square = (train.y[score.rows] - score.mean) ** 2 / score.variance
     factor = float(square.mean())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ssvgp.method import proposers as _registered  # noqa: F401  (they join the 
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
+from ssvgp.method.readings import Reading, Readings
 from ssvgp.model.inputs import Inputs
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train
 from ssvgp.run.progress import Callback, Reporter
@@ -37,12 +39,14 @@ def auto_ensemble(
     callback: Callback | None = None,
     units: np.ndarray | None = None,
     inputs: Inputs | None = None,
+    readings: Sequence[Reading] = (),
 ) -> Ensemble:
     """Search in the first kernel, let the other kernels judge what it found, and average all by evidence.
 
     An interrupted search is not lost: what was visited by then is weighed and averaged, and the notes say so. `units`
     (d,) are the standard deviations of the columns before they were standardised. `inputs` says which columns are
-    selected together, None where every column is an input; the regime, sets and PIPs then count inputs.
+    selected together, None where every column is an input; the regime, sets and PIPs then count inputs. `readings` are
+    the ways to read y, of which train and prior are the first; the notes say by its number which one was taken.
     """
     with one_blas_thread(), Workers(regime.threads(n_jobs)) as workers:
         keep_freed_memory()
@@ -52,30 +56,47 @@ def auto_ensemble(
         rngs |= {"second opinions": walking, "neighbour blocks": blocking}
         (looking,) = rng.spawn(1)
         repeated = repeated_in(train, regime, looking)
-        prior = replace(prior, slab_scales=regime.slab_scales).for_data(
-            train.count, train.d, repeated, None if inputs is None else len(inputs)
-        )
         backgrounds = worth_a_look(train, regime, units, repeated)
-        problem = replace(_problem(train, kernels[0], prior, backgrounds, regime, blocking), inputs=inputs)
-        reporter = Reporter(callback)
-        book = Book(
-            problem,
-            workers,
-            train=train,
-            kernels=kernels,
-            screened_blocks=regime.screened_blocks,
-            ladder=regime.ladder,
-            reporter=reporter,
-        )
-        reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
-        interrupted = False
+        reporter, settings = Reporter(callback), regime.settings
+        rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
+
+        def opened(train: Train, prior: Prior) -> Book:
+            filled = replace(prior, slab_scales=regime.slab_scales).for_data(
+                train.count, train.d, repeated, None if inputs is None else len(inputs)
+            )
+            book = Book(
+                replace(_problem(train, kernels[0], filled, backgrounds, rows), inputs=inputs),
+                workers,
+                train=train,
+                kernels=kernels,
+                met=list(rows),
+                screened_blocks=regime.screened_blocks,
+                ladder=regime.ladder,
+                memo=train.memo,
+                reporter=reporter,
+            )
+            reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
+            return book
+
+        book, taken, interrupted = opened(train, prior), 0, False
         try:
-            _search(book, regime, rngs)
+            other = _search(book, regime, rngs, Readings(readings))
+            if other is not None:
+                rival = opened(readings[other].train, readings[other].prior)
+                _search(rival, regime, rngs, Readings(()))
+                if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(book, readings[0]):
+                    book, taken = rival, other
         except KeyboardInterrupt:
             if not book.fits:
                 raise
             interrupted = True
-        return _weighed(book, regime, drawing, interrupted)
+        found = _weighed(book, regime, drawing, interrupted)
+        return replace(found, notes={**found.notes, "reading": taken})
+
+
+def _in_units_of_y(book: Book, reading: Reading) -> float:
+    """The best log evidence of a book as a density of y itself."""
+    return book.best().log_evidence + reading.log_slope
 
 
 def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: bool) -> Ensemble:
@@ -89,25 +110,38 @@ def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: 
             book.reporter.callback = None  # who interrupts again by way of a report would lose all
         found = found or average(filled, book.table, regime.hurried(), rng)
         interrupted = True
-    return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled)})
+    return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled, found.notes)})
 
 
-def _searched(books: Sequence[Book]) -> Searched:
-    """What is said of the search, by the book that led it."""
+def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
+    """What is said of the search, by the book that led it, and by all rows where they looked at products too."""
     lead = books[0]
     orders = {size: look.inputs for size, look in sorted(lead.orders.items()) if size <= lead.problem.d}
+    if "paired" in notes:
+        pairs = max(orders.pop(2, 0), min(notes["paired"], lead.problem.d))
+        orders = {2: pairs, **orders}
     agreed = None if not lead.asked else lead.unchanged > 0
     visited = sum(len(book.fits) for book in books)
     return Searched(visited, lead.problem.d, orders, left_behind(lead, lead.unchanged), agreed)
 
 
-def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator]) -> None:
-    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book."""
+def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Readings) -> int | None:
+    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book.
+
+    After the first of them, and after the last, the other readings of y may say that theirs is clearly better: then the
+    search ends, and the number of that reading is returned.
+    """
     empty_fit(book)
-    for proposer in proposers_named(regime.settings.proposers):
-        if proposer.wanted(book, regime):
-            with _phase(book, proposer.name):
-                proposer.propose(book, regime, rngs[proposer.name])
+    asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
+    for place, proposer in enumerate(asked):
+        with _phase(book, proposer.name):
+            proposer.propose(book, regime, rngs[proposer.name])
+        if place in (0, len(asked) - 1):
+            # what growth has not found yet may look like noise of another kind: the first time it must be clearer
+            other = readings.better(book, regime, regime.search.slack if place else 2.0 * regime.search.reach)
+            if other is not None:
+                return other
+    return None
 
 
 def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:
@@ -135,13 +169,11 @@ def _problem(
     kernel: Kernel,
     prior: Prior,
     backgrounds: tuple[Background, ...],
-    regime: Regime,
-    rng: np.random.Generator,
+    rows: Sequence[np.ndarray],
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many; those are for growth without background."""
-    if regime.exact:
-        return Problem((Block.of(train.X, train.y, backgrounds, train.noise),), kernel, prior, backgrounds)
-    rows = random_rows(train, regime.settings.search_blocks, regime.settings.block_rows, rng)
+    if not rows:
+        return Problem((Block.of(train.X, train.y, backgrounds, train.noise, train.memo),), kernel, prior, backgrounds)
     return Problem(tuple(block_of(train, r) for r in rows), kernel, prior, backgrounds)
 
 

@@ -17,7 +17,8 @@ from ssvgp.search.moves import rounds_ahead
 from ssvgp.settings import Regime
 
 AT_FIRST = {
-    "growth": 60.0,
+    "growth": 45.0,
+    "products": 15.0,
     "second opinions": 15.0,
     "moves": 150.0,
     "every set": 0.0,
@@ -26,7 +27,8 @@ AT_FIRST = {
     "averaging": 70.0,
 }
 ON_BLOCKS = {
-    "growth": 150.0,
+    "growth": 100.0,
+    "products": 50.0,
     "second opinions": 60.0,
     "neighbour blocks": 250.0,
     "kernels": 250.0,
@@ -62,6 +64,7 @@ def outlook(book: Book, kernels: int, regime: Regime, spent: Mapping[str, float]
     evidences = np.array([found.log_evidence for found in book.fits.values()])
     return {
         "growth": AT_FIRST["growth"],
+        "products": AT_FIRST["products"],
         "second opinions": AT_FIRST["second opinions"],
         "moves": moves,
         "every set": every,

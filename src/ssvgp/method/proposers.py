@@ -1,4 +1,4 @@
-"""The proposers of the default method: growth, second opinions, backgrounds, moves, blocks of neighbours, kernels."""
+"""The proposers of the default method: growth, backgrounds, products, second opinions, moves, blocks, kernels."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from ssvgp.evidence.laplace import Fit
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.large.blocks import block_of, local_rows
 from ssvgp.method.paper.ranking import dense_ranking
+from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
-from ssvgp.search.growth import grow
+from ssvgp.search.growth import grow, grow_by_groups
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, narrow, runners_up
@@ -25,8 +26,14 @@ BEATEN = 4.0  # times the reach below the best: a fit that will clearly end ther
 
 
 def growth(book: Book, regime: Regime, rng: np.random.Generator) -> None:
-    """Growth from nothing."""
-    grow(book, _first_look(book, regime), regime.search)
+    """Growth from nothing, by one input after the other and several that look strong."""
+    grow(book, _first_look(book, regime), narrow(regime.search))
+
+
+def products(book: Book, regime: Regime, rng: np.random.Generator) -> None:
+    """Growth by groups too, from the best set and from nothing; what is left open says how far to look."""
+    grow(book, book.best(False), regime.search)
+    grow_by_groups(book, empty_fit(book), regime.search)
 
 
 def second_opinions(book: Book, regime: Regime, rng: np.random.Generator) -> None:
@@ -39,7 +46,10 @@ def _dense_end(book: Book, regime: Regime, rng: np.random.Generator) -> Iterator
     """All inputs fitted at once, ranked, cut at several places and pruned."""
     if regime.dense is None:
         return
-    order, theta = dense_ranking(book.table, book.problem.kernel, regime.dense, rng)
+    table = book.table
+    if has_sites(table.noise):  # a ranking needs no likelihood
+        table = replace(table, y=table.noise.gaussian_view(table.y), noise=None)
+    order, theta = dense_ranking(table, book.problem.kernel, regime.dense, rng)
     s = regime.settings
     starts = dense_starts(book, order, theta, s.dense_sizes, s.search.cheap_rows, s.dense_starts, s.dense_slack)
     pruned = [prune(book, start) for start in starts]
@@ -117,6 +127,7 @@ def _background_is_open(book: Book, regime: Regime) -> bool:
 
 for _proposer in (
     Proposer("growth", growth),
+    Proposer("products", products),
     Proposer("second opinions", second_opinions, wanted=lambda book, regime: regime.dense is not None),
     Proposer("moves", moves, wanted=lambda book, regime: regime.exact),
     Proposer("every set", every_set, wanted=lambda book, regime: regime.every_set and regime.exact),
@@ -133,7 +144,7 @@ def _first_look(book: Book, regime: Regime) -> Fit:
     if regime.first_rows is None:
         return empty
     part = book.part(regime.first_rows)
-    found = grow(part, empty_fit(part), replace(regime.search, groups=0))  # groups are left to all rows
+    found = grow(part, empty_fit(part), narrow(regime.search))  # groups are left to all rows
     if found.candidate.size == 0:
         return empty
     return max(empty, prune(book, book.carry(found)), key=lambda f: f.log_evidence)
@@ -176,6 +187,7 @@ def _localise(book: Book, regime: Regime, count: int, rng: np.random.Generator) 
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     train = book.table
     rows = local_rows(train, book.problem, book.best(), count, regime.settings.block_rows, rng)
+    book.met += rows
     blocks = tuple(block_of(train, r, book.problem.backgrounds) for r in rows)
     local = book.emptied(replace(book.problem, blocks=blocks))
     empty_fit(local)

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from ssvgp.data.memory import bytes_of
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.kernel_family import kernels_of
-from ssvgp.model.likelihoods import likelihood_named
+from ssvgp.model.likelihoods import WITH_SITES, likelihood_named
 from ssvgp.settings import AutoSettings, PaperSettings, Prior, Regime
 
 
@@ -50,7 +50,10 @@ def checked_request(asked: Any) -> Request:
     if isinstance(asked.settings, PaperSettings) and asked.settings.target not in ("standardised", "raw"):
         raise ValueError(f"target of PaperSettings is 'standardised' or 'raw', not {asked.settings.target!r}")
     kernels_of(asked.kernel, asked.method)  # so that what cannot be is an error before anything takes time
-    likelihood_named(asked.likelihood)
+    if asked.likelihood != "auto":
+        likelihood_named(asked.likelihood)
+    if asked.method == "paper" and asked.likelihood in WITH_SITES:
+        raise ValueError(f"the paper's method has Gaussian noise alone, not likelihood={asked.likelihood!r}")
     bytes_of(asked.max_memory)
     return Request(
         asked.method,

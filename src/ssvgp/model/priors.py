@@ -28,12 +28,13 @@ HALF_LOG_2_OVER_PI = 0.5 * float(np.log(2.0 / np.pi))
 class Candidate:
     """A set of inputs (sorted), with a background of some kind or without ("").
 
-    `inputs` says which columns they have, None where every input is a column.
+    `inputs` says which columns they have, None where every input is a column; `own` are the slots of the likelihood.
     """
 
     active: tuple[int, ...]
     background: str = ""
     inputs: Inputs | None = None
+    own: tuple[str, ...] = ("noise",)
 
     @property
     def size(self) -> int:
@@ -51,8 +52,11 @@ class Candidate:
 
     @property
     def coordinates(self) -> Coordinates:
-        """z of the candidate: log theta of its inputs, log scale if it has any, log noise, log background if any."""
-        return _coordinates(self.size if self.inputs is None else len(self.labels), bool(self.background))
+        """z of the candidate: log theta of its inputs, log scale if it has any, log noise, log background if any.
+
+        In place of log noise there is what the likelihood has: nothing, or more.
+        """
+        return _coordinates(self.size if self.inputs is None else len(self.labels), bool(self.background), self.own)
 
     def spread(self, theta: np.ndarray) -> np.ndarray:
         """Inverse lengthscales (p,) of the set as those of its columns (c,)."""
@@ -66,8 +70,8 @@ class Candidate:
 
 
 @lru_cache(maxsize=1024)
-def _coordinates(size: int, background: bool) -> Coordinates:
-    slots = ("scale",) * (size > 0) + ("noise",) + ("background",) * background
+def _coordinates(size: int, background: bool, own: tuple[str, ...]) -> Coordinates:
+    slots = ("scale",) * (size > 0) + own + ("background",) * background
     return Coordinates(size, slots)
 
 
@@ -92,10 +96,11 @@ def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Param
     where = candidate.coordinates
     scale = float(values[where.slot("scale")]) if "scale" in where else 0.0
     theta = candidate.spread(values[where.theta])
-    noise = float(values[where.slot("noise")]) + (prior.rounding or 0.0)
-    if "background" not in where:
-        return Parameters(theta, scale, noise, mean=prior.mean)
-    return Parameters(theta, scale, noise, float(values[where.slot("background")]), prior.mean)
+    noise = (float(values[where.slot("noise")]) if "noise" in where else 1.0) + (prior.rounding or 0.0)
+    background = float(values[where.slot("background")]) if "background" in where else 0.0
+    if "freedom" not in where:
+        return Parameters(theta, scale, noise, background, prior.mean)
+    return Parameters(theta, scale, noise, background, prior.mean, float(values[where.slot("freedom")]))
 
 
 def learned_share(noise: float, prior: Prior) -> float:
@@ -151,6 +156,6 @@ def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
 @lru_cache(maxsize=64)
 def _normal_priors(slots: tuple[str, ...], prior: Prior) -> tuple[np.ndarray, np.ndarray, float]:
     """Means, sds and log normaliser of the normal priors of the slots: log scale, log noise and log background."""
-    table = np.asarray([prior.of_slot(name) for name in slots])
+    table = np.asarray([prior.of_slot(name) for name in slots]).reshape(-1, 2)
     constant = -float(np.log(table[:, 1]).sum()) - 0.5 * len(slots) * LOG_2PI
     return table[:, 0], table[:, 1], constant

@@ -56,5 +56,8 @@ def _start(cut: Candidate, theta: np.ndarray, book: Book) -> np.ndarray:
     """log theta as the dense round left it, with the scale and noise of a process that explains most of y."""
     prior, columns = book.problem.prior, cut.columns
     own = cut.gathered(theta[columns]) / cut.gathered(np.ones(len(columns)))
-    scale, noise = min(prior.log_scale[0], 1.0), prior.log_noise[0] + 0.5
-    return cut.coordinates.vector(np.log(np.clip(own, 0.02, 2.0)), scale=scale, noise=noise)
+    scale, rest = (
+        min(prior.log_scale[0], 1.0),
+        {name: prior.of_slot(name)[0] + 0.5 * (name == "noise") for name in cut.own},
+    )
+    return cut.coordinates.vector(np.log(np.clip(own, 0.02, 2.0)), scale=scale, **rest)

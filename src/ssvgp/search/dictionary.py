@@ -21,22 +21,17 @@ from itertools import product
 from math import comb
 
 import numpy as np
-from scipy.special import chdtrc, gammaln, log_ndtr, ndtri
+from scipy.special import ndtri
 
-from ssvgp.gp.linalg import leading_directions
 from ssvgp.run.workers import SERIAL, Executor
-from ssvgp.search.shapes import SLOW, Shapes
+from ssvgp.search.scene import DIRECTIONS, THROUGH, Scene, tail_nats
+from ssvgp.search.shapes import FINE, SLOW
 
-DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table of 32 inputs ranked 29th to 388th
-THROUGH = 2  # slow shapes that are taken times these directions
-NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones, beside all of them
 LOUD = 0.45  # of all rows, about, hold this share of alpha' alpha, and triples and quadruples are ranked on them
 HELD = 0.8
 KEPT = 3000  # leaders that meet all rows, about
 SHOWN = 100  # groups that a look returns, at most
 LOUDEST = 2.0  # root mean squares at which |alpha| is cut for ranking: a few wild rows must not choose the products
-IN_PART = 0.1  # of the operations, for a look at some of the inputs
-COLUMNS = 2048  # inputs at a time
 PAIR_STRIP = 128  # inputs whose pairs with all others are scored at a time
 TABLE = 2**20  # products at a time
 
@@ -50,89 +45,6 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What is scored against: alpha and the diagonal of P (n,), directions (R + 1, n), the shapes of all inputs.
-
-    `precisions` are P itself, block by block.
-    """
-
-    alpha: np.ndarray
-    weight: np.ndarray
-    precisions: tuple[np.ndarray, ...]
-    directions: np.ndarray
-    shapes: Shapes
-
-    @property
-    def n(self) -> int:
-        return int(self.alpha.size)
-
-
-def scene(alpha: np.ndarray, precisions: Sequence[np.ndarray], sparse: np.ndarray | None, shapes: Shapes) -> Scene:
-    """The scene at a fit with the inverse covariances of its blocks and its sparse kernel matrix (n, n), if any."""
-    directions = np.ones((1, alpha.size))
-    blocks = tuple(one.astype(np.float32) for one in precisions)
-    weight = np.concatenate([np.diagonal(one) for one in blocks])
-    if sparse is not None:
-        directions = np.concatenate([directions, leading_directions(sparse, DIRECTIONS)])
-    return Scene(alpha.astype(np.float32), weight, blocks, directions.astype(np.float32), shapes)
-
-
-def tail_nats(total: np.ndarray, freedom: int) -> np.ndarray:
-    """-log P(chi-square(freedom) > total), also where that is below the smallest double."""
-    total = np.maximum(np.asarray(total, dtype=float), 0.0)
-    if freedom == 1:
-        return np.asarray(-log_ndtr(-np.sqrt(total)) - np.log(2.0))
-    with np.errstate(divide="ignore"):
-        usual = -np.log(chdtrc(freedom, total))
-    half, order = np.maximum(0.5 * total, 1.0), 0.5 * freedom
-    # the first two terms of the tail
-    far = half - (order - 1.0) * np.log(half) + gammaln(order) - np.log1p((order - 1.0) / half)
-    return np.where(np.isinf(usual), far, usual)
-
-
-def single_nats(view: Scene) -> np.ndarray:
-    """Strength (d,) of every input alone: by few waves, by all, or by slow waves times what is active. Cost n d."""
-    out = np.empty(view.shapes.d)
-    for start in range(0, out.size, COLUMNS):
-        part = slice(start, start + COLUMNS)
-        out[part] = _single(view, view.shapes.waves(part))
-    return out
-
-
-def _single(view: Scene, waves: np.ndarray) -> np.ndarray:
-    squares = waves * waves
-    alone = np.stack([_ratio(view, view.directions[0], *one) for one in zip(waves, squares, strict=True)])
-    for k in range(min(NESTED[0], len(waves))):  # what the set or its background explains in part has a smaller c
-        alone[k] = (view.alpha @ waves[k]) ** 2 / np.maximum(_spread(view, waves[k]), 1e-30)
-    totals = [(alone[:count].sum(0), count) for count in (*NESTED, len(waves)) if count <= len(waves)]
-    through = [
-        _ratio(view, u, waves[k], squares[k]) for u in view.directions[1:] for k in range(min(THROUGH, len(waves)))
-    ]
-    if through:
-        totals.append((alone[: NESTED[0]].sum(0) + np.sum(through, axis=0), NESTED[0] + len(through)))
-    return np.max([tail_nats(total, freedom) for total, freedom in totals], axis=0)
-
-
-def _spread(view: Scene, phi: np.ndarray) -> np.ndarray:
-    """phi' P phi (q,) of shapes (n, q). Cost n^2 q for each block."""
-    out, start = np.zeros(phi.shape[1]), 0
-    for precision in view.precisions:
-        rows = phi[start : start + len(precision)]
-        out += np.einsum("ij,ij->j", rows, precision @ rows)
-        start += len(precision)
-    return out
-
-
-def _ratio(view: Scene, u: np.ndarray, phi: np.ndarray, square: np.ndarray) -> np.ndarray:
-    """t (q,) of shapes phi (n, q) times u (n,)."""
-    g = (view.alpha * u) @ phi
-    return np.asarray(g * g / np.maximum((view.weight * u * u) @ square, 1e-30))
-
-
-# --- products -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
 class Order:
     """A look at all products of `size` of the first so many inputs by slow shapes, pairs also times directions."""
 
@@ -140,6 +52,11 @@ class Order:
     inputs: int
     shapes: int
     directions: int = 0
+
+    def chance(self) -> float:
+        """Nats that the strongest product without effect has, about: the log of their number."""
+        through = self.directions * min(self.shapes, THROUGH) ** self.size
+        return float(np.log(max(1, comb(self.inputs, self.size) * (self.shapes**self.size + through))))
 
     def operations(self, n: int) -> float:
         """Multiplications and additions on n rows; pairs have a c of their own, others are ranked on a part of them."""
@@ -149,23 +66,32 @@ class Order:
         return 2.0 * LOUD * n * comb(q, self.size) * kinds * (2 if self.size == 3 else 1)
 
 
-def affordable(size: int, n: int, d: int, operations: float) -> Order:
-    """The widest look at products of that size within a number of operations: fewer shapes first, then fewer inputs.
+def affordable(size: int, n: int, d: int, operations: float) -> list[Order]:
+    """Looks at products of that size within a number of operations each: all inputs, then some by finer shapes.
 
-    A look at three or four of some of the inputs has little chance, and is given a part of the operations.
+    With fewer operations a look at all inputs has fewer shapes. The second look, and the only one where all inputs are
+    too many, is at as many of the most promising as can be paid for.
     """
-    kinds = ((SLOW, DIRECTIONS), (SLOW - 1, DIRECTIONS), (SLOW - 1, 0), (1, 0)) if size == 2 else ((SLOW, 0), (2, 0))
-    for shapes, directions in kinds:
+    kinds = [(SLOW, DIRECTIONS), (SLOW - 1, DIRECTIONS), (SLOW - 1, 0), (1, 0)] if size == 2 else [(SLOW, 0), (2, 0)]
+    looks = []
+    for shapes, directions in ((FINE, kinds[0][1]), *kinds):
         whole = Order(size, d, shapes, directions)
         if whole.operations(n) <= operations:
-            return whole
-    operations *= 1.0 if size == 2 else IN_PART
-    low, high = 0, d
-    while low < high:  # the most inputs that can be paid for
+            looks.append(whole)
+            break
+    if not looks or looks[0].shapes < FINE:
+        looks.append(_widest(Order(size, d, FINE), n, operations))
+    return [look for look in looks if look.inputs >= size]
+
+
+def _widest(look: Order, n: int, operations: float) -> Order:
+    """The same look at the most inputs that can be paid for."""
+    low, high = 0, look.inputs
+    while low < high:
         middle = (low + high + 1) // 2
-        paid = replace(whole, inputs=middle).operations(n) <= operations
+        paid = replace(look, inputs=middle).operations(n) <= operations
         low, high = (middle, high) if paid else (low, middle - 1)
-    return replace(whole, inputs=low)
+    return replace(look, inputs=low)
 
 
 def groups(view: Scene, order: Order, columns: np.ndarray, workers: Executor = SERIAL) -> list[Group]:

@@ -62,7 +62,8 @@ def _starts(found: Fit) -> list[np.ndarray]:
         if abs(level - own) > APART:
             start = z.copy()
             start[where.theta] = level
-            start[where.slot("noise")] += QUIET if level < own else -QUIET
+            if "noise" in where:
+                start[where.slot("noise")] += QUIET if level < own else -QUIET
             start[where.slot("scale")] = np.clip(start[where.slot("scale")], -1.0, 1.0)
             starts.append(start)
     return starts

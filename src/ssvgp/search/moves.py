@@ -41,14 +41,15 @@ def _fit_empty(book: Book, candidate: Candidate, bar: float) -> Fit:
 def _empty_start(book: Book, candidate: Candidate) -> np.ndarray:
     """Much noise; beside a background whose strength is open, the best of several strengths and little noise too."""
     prior, none, where = book.problem.prior, np.empty(0), candidate.coordinates
-    much = prior.log_noise[0] + 1.0
+    own = {name: prior.of_slot(name)[0] + (name == "noise") for name in candidate.own}
     if not candidate.background:
-        return where.vector(none, noise=much)
+        return where.vector(none, **own)
     strengths = background_strengths(prior)
     if len(strengths) == 1:
-        return where.vector(none, noise=much, background=strengths[0])
-    pairs_tried = [(noise, strength) for noise in (much, much - 3.0) for strength in strengths]
-    starts = np.stack([where.vector(none, noise=noise, background=strength) for noise, strength in pairs_tried])
+        return where.vector(none, **own, background=strengths[0])
+    quiet = {name: value - 3.0 * (name == "noise") for name, value in own.items()}
+    pairs_tried = [(noise, strength) for noise in (own, quiet) for strength in strengths]
+    starts = np.stack([where.vector(none, **noise, background=strength) for noise, strength in pairs_tried])
     return starts[np.argmax(log_joint_values(book.problem, candidate, starts, book.workers))]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.search.book import Book
 from ssvgp.search.growth import BEHIND, grow
 from ssvgp.settings import SearchSettings
@@ -20,7 +20,7 @@ GAIN = 1.0  # nats by which an opinion must be better to count as another one
 
 def left_behind(book: Book, unchanged: int) -> float:
     """The share of the variance of y that is expected to be missed after so many opinions without a change."""
-    return min(1.0, mode(book.problem, book.best()).noise) / (unchanged + 2)
+    return unexplained(book.problem, book.best()) / (unchanged + 2)
 
 
 def ask(book: Book, starts: Iterator[Fit], settings: SearchSettings) -> None:

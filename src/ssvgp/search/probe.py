@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_value, log_joint_values, log_model_prior
+from ssvgp.evidence.laplace import Fit, Problem, Starts, fit, log_joint_value, log_joint_values, log_model_prior
 from ssvgp.evidence.logs import log_sum
 from ssvgp.evidence.transplant import NEW_THETA, transplant
 from ssvgp.model.priors import Candidate
@@ -27,6 +27,7 @@ class Probe:
     starts: tuple[np.ndarray, ...]
     inverse_hessian: np.ndarray
     estimate: float
+    sites: Starts = ()  # of the parent, where the likelihood is not Gaussian
 
 
 def probe(
@@ -42,15 +43,15 @@ def probe(
     if added.size == 0:
         if candidate.background and not parent.candidate.background:
             z = _with_best_strength(problem, candidate, z, workers)
-        value = log_joint_value(problem, candidate, z, workers)
-        return Probe(candidate, (z,), b, value + _rest(parent, candidate, problem))
+        value = log_joint_value(problem, candidate, z, workers, parent.sites)
+        return Probe(candidate, (z,), b, value + _rest(parent, candidate, problem), parent.sites)
     tries = []
     for theta in NEW_THETA:
         trial = z.copy()
         trial[added] = np.log(theta)
         tries.append(trial)
     tries += [bold_start(z, added, candidate, theta) for theta in bold]
-    values = list(log_joint_values(problem, candidate, np.stack(tries), workers))
+    values = list(log_joint_values(problem, candidate, np.stack(tries), workers, parent.sites))
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
     estimate = log_sum(values) + added.size * float(np.log(spacing)) + _rest(parent, candidate, problem)
@@ -58,7 +59,8 @@ def probe(
     # Where a bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
     # the fit tries both.
     best = int(np.argmax(values))
-    return Probe(candidate, (tries[best], modest) if best >= len(NEW_THETA) else (modest,), b, estimate)
+    starts = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
+    return Probe(candidate, starts, b, estimate, parent.sites)
 
 
 def background_strengths(prior: Prior) -> list[float]:
@@ -83,13 +85,13 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     One that will clearly not reach `bar` is given up on its way.
     """
     if len(seen.starts) == 1:
-        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian, bar=bar, workers=workers)
+        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
     # far from the parent's mode its curvature means nothing
     bold_curvature = np.diag(np.full(seen.starts[0].size, BOLD_VARIANCE))
-    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature, bar=bar, workers=workers)
+    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature, 0.05, bar, workers, seen.sites)
     if found.log_evidence > seen.estimate + CLEARLY_BETTER:
         return found
-    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian, bar=bar, workers=workers)
+    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
     return max(found, other, key=lambda f: f.log_evidence)
 
 
@@ -105,7 +107,8 @@ def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: fl
     trial[added] = np.log(theta)
     scale = where.slot("scale")
     trial[scale] = min(trial[scale], np.log(3.0))
-    trial[where.slot("noise")] -= 1.0
+    if "noise" in where:
+        trial[where.slot("noise")] -= 1.0
     return trial
 
 

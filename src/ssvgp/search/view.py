@@ -9,7 +9,7 @@ import numpy as np
 from ssvgp.evidence.laplace import Fit, mode, states
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
-from ssvgp.search.dictionary import Scene, scene, single_nats
+from ssvgp.search.scene import Scene, scene, single_nats
 from ssvgp.search.screen import Scores, screen
 
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero

@@ -16,7 +16,8 @@ class Prior:
     """The prior of the default method, on standardised data.
 
     Sets: Beta-Binomial(a, b). Inverse lengthscales of a set: half-normal with one common scale, averaged over
-    `slab_scales`. log scale, log noise, log background: normal (mean, sd). `mean` is the variance of the constant.
+    `slab_scales`. log scale, log noise, log background, log freedom (degrees of freedom of Student-t noise): normal
+    (mean, sd). `mean` is the variance of the constant.
     """
 
     a: float = 1.0
@@ -27,10 +28,11 @@ class Prior:
     log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
     with_background: float = 0.5
     mean: float = 1.0
+    log_freedom: tuple[float, float] = (1.4, 1.0)
     rounding: float | None = None  # variance of y by rounding, a known part of the noise; None: by the grid of y
 
     def of_slot(self, name: str) -> tuple[float, float]:
-        """Mean and sd of the normal prior of log scale, log noise or log background, by the name of its slot."""
+        """Mean and sd of the normal prior of the log of a parameter, by the name of its slot."""
         normal: tuple[float, float] | None = getattr(self, f"log_{name}")
         assert normal is not None  # filled in by `for_data`
         return normal

@@ -24,7 +24,7 @@ GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 FEW_INPUTS = 12  # up to this many inputs every addition is tried, and every one of the 2^d sets has a price
-MEASURED_INPUTS, MEASURED_ROWS = 40, 500  # up to so many excluded inputs are all measured, with so few rows
+MEASURED_INPUTS = 40  # up to so many excluded inputs are all measured, where fits cost next to nothing
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
@@ -77,6 +77,9 @@ class Regime:
     in_pieces: bool  # whether a large table is standardised as it is read, not at once
     predict_neighbours: int | None  # None: predictions condition on all rows
     check_rows: int | None  # that a check leaves out in turn; None: all
+    group_rows: int  # that are near each other, whose targets are modelled jointly in a pass over all rows
+    paired_inputs: int  # whose products are looked at in such a pass, those first that look best alone
+    shape_rows: int  # of the sample that shapes of inputs are made orthonormal over
 
     def threads(self, n_jobs: int) -> int:
         """Threads of a fit: with few rows steps are so short that several would only wait for each other."""
@@ -148,6 +151,7 @@ def regime_for(
         in_pieces=n > exact_limit,
         predict_neighbours=None if n <= limit else m,
         check_rows=None if n <= exact_limit else CHECKED_ROWS,
+        **_passes(n, auto),
         **_breadth(n, d, auto, exact),
         **_weighing(n, d, auto, exact),
     )
@@ -177,12 +181,22 @@ def _weighing(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, 
     """How closely sets are priced and weighed, and of how many components the answer is made."""
     return {
         "every_price": d <= FEW_INPUTS,
-        "measured_inputs": MEASURED_INPUTS if n <= MEASURED_ROWS else 0,
+        "measured_inputs": MEASURED_INPUTS if n <= settings.search.cheap_rows else 0,
         "negligible": max(FAINT, CERTAIN * min(1.0, (n / CHEAP) ** 2)),
         # few rows leave more open, and draws are cheap there; with many Laplace is close and a few draws will do
         "draws": settings.draws * float(np.clip(settings.search.cheap_rows / n, 0.5, 4.0)),
         # with many rows the parameters of a set are certain, and prediction pays for every component
         "components": int(np.clip(settings.components * 500 / n, 8, settings.components)) if exact else None,
+    }
+
+
+def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
+    """How much a pass over all rows does with each: together as much as factoring `blocks` of the largest blocks."""
+    each = np.sqrt(settings.blocks * settings.polish_rows**3 / n)
+    return {
+        "group_rows": int(np.clip(each, settings.block_rows // 4, n)),
+        "paired_inputs": max(1, int(each)),
+        "shape_rows": 2 * settings.polish_rows,
     }
 
 

@@ -13,10 +13,11 @@ from ssvgp.data.view import Columns
 from ssvgp.explain.correlated import Relative
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.terms import Background
+from ssvgp.gp.weak import Weak
 from ssvgp.model.likelihoods import from_plain as likelihood_from
 from ssvgp.model.terms import Columns as TableColumns
 from ssvgp.model.terms import backgrounds_for, from_plain
-from ssvgp.records import Ensemble, Member, Parameters, RowNoise, Searched, Train
+from ssvgp.records import Ensemble, Likelihood, Member, Parameters, Searched, Train
 from ssvgp.store.container import StoreError
 from ssvgp.store.kernels import kernel_of
 
@@ -32,7 +33,7 @@ def fitted_from(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted
     members, weights, pip = _members(header, arrays, inputs), arrays["weights"], arrays["pip"]
     _expect(weights.shape == (len(members),) and pip.shape == inputs.kept.shape, "a weight for each member")
     return Fitted(
-        Ensemble(members, weights, pip, _notes(header, arrays, inputs)),
+        Ensemble(members, weights, pip, _notes(header, arrays, inputs), _weak(arrays, inputs)),
         _train(header, arrays, inputs),
         inputs,
         _target(header, arrays["target"]),
@@ -85,6 +86,25 @@ def _whole_numbers(values: np.ndarray, below: int, what: str) -> np.ndarray:
     return values.astype(np.intp)
 
 
+def _weak(arrays: dict[str, np.ndarray], inputs: Inputs) -> Weak | None:
+    """The weak part of f; None where there is none, as in files of the first versions."""
+    start = "weak "
+    own = {name.removeprefix(start): values for name, values in arrays.items() if name.startswith(start)}
+    if not own:
+        return None
+    columns = _whole_numbers(own["columns"], inputs.kept.size, "the columns of its weak part")
+    singles, pairs, r = own["singles"], own["pairs"], own["mean"].size
+    good = singles.ndim == pairs.ndim == 2 and singles.shape[1] == pairs.shape[1] == 2
+    _expect(good and len(singles) + len(pairs) == r, "a coefficient for each shape")
+    _expect(own["centres"].shape == own["sizes"].shape == (len(own["centres"]), columns.size), "shapes of each column")
+    places = np.concatenate([singles[:, 0], pairs.ravel()])
+    _whole_numbers(places, columns.size, "the inputs of its shapes")
+    _whole_numbers(singles[:, 1], len(own["centres"]), "the degrees of its shapes")
+    _expect(own["covariance"].shape == (r, r) and own["theta"].shape == columns.shape, "how sure its weak part is")
+    _expect(own["chance"].shape == columns.shape, "the chance of each input of its weak part")
+    return Weak.from_plain(own | {"columns": columns})
+
+
 def _inputs(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Inputs:
     d = int(header["d"])
     kept = _whole_numbers(arrays["kept"], d, "the numbers of its columns")
@@ -112,7 +132,7 @@ def _train(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs
     return Train(Columns(X, stored, p), y, _noise(header, arrays, y.size))
 
 
-def _noise(header: dict[str, Any], arrays: dict[str, np.ndarray], n: int) -> RowNoise | None:
+def _noise(header: dict[str, Any], arrays: dict[str, np.ndarray], n: int) -> Likelihood | None:
     """What ties y to f in each row; None for the learned noise alone."""
     if header.get("likelihood") is None:
         return None
@@ -143,12 +163,21 @@ def _members(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inpu
     read = _backgrounds if "terms" in header else _first_backgrounds
     backgrounds, out = read(header, arrays, inputs), []
     _expect(set(header["backgrounds"]) <= set(backgrounds), "a background that this version knows")
+    freedom = arrays.get("freedom", np.full(len(ends), np.inf))  # files of the first versions have none
     for k, end in enumerate(ends):
         at = slice(ends[k - 1] if k else 0, end)
         numbers = {name: float(value) for name, value in zip(SCALARS, scalars[k], strict=True)}
         kernel = kernels[header["kernel_of_member"][k]]
         background = backgrounds[header["backgrounds"][k]] if numbers["background"] else None
-        out.append(Member(active[at], Parameters(theta[at], **numbers), kernel, inclusion[at], background))
+        out.append(
+            Member(
+                active[at],
+                Parameters(theta[at], **numbers, freedom=float(freedom[k])),
+                kernel,
+                inclusion[at],
+                background,
+            )
+        )
     return tuple(out)
 
 

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erf
 
-from ssvgp.evidence.laplace import Fit, Problem, mode, stack_values
+from ssvgp.evidence.laplace import Fit, Path, Problem, mode, stack_values
 from ssvgp.evidence.logs import log_mean
 from ssvgp.gp.marginal import stack_size
 from ssvgp.records import Parameters
@@ -127,12 +127,12 @@ def _kernel_scales(problem: Problem, found: Fit) -> np.ndarray:
 
 def _likelihoods(problem: Problem, found: Fit, columns: list[int], each: list[Parameters]) -> np.ndarray:
     total = np.zeros(len(each))
-    for block in problem.blocks:
+    for block, begin in zip(problem.blocks, Path(found.sites).for_blocks(len(problem.blocks)), strict=True):
         gram = block.grams.get(found.candidate.background)
         step = stack_size(block.y.size)
         for start in range(0, len(each), step):
             some = each[start : start + step]
             total[start : start + step] += stack_values(
-                problem.kernel, block.X[:, columns], block.y, some, gram, block.noise
+                problem.kernel, block.X[:, columns], block.y, some, gram, block.noise, begin
             )
     return total

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.records import RowNoise, Train
+from ssvgp.records import RowNoise, Train, row_noise
 
 LARGE_NUMBERS = 2**24  # a pool beyond this is kept in single precision, and without the squares of its numbers
 PIECE_NUMBERS = 2**16  # of a pool that are looked at together: few enough for a fast cache
@@ -40,7 +40,7 @@ def pool(train: Train, active: np.ndarray, m: int, kind: str, candidates: int, r
     """
     if kind not in ("nearest", "uniform"):
         raise ValueError(f"minibatch_kind is 'nearest' or 'uniform', not {kind!r}")
-    n, y, noise = train.n, train.y, train.noise
+    n, y, noise = train.n, train.y, row_noise(train.noise)
     rows = np.arange(n)
     if m < n and n > max(candidates, m):
         rows = np.sort(rng.choice(n, max(candidates, m), replace=False))

@@ -1,0 +1,55 @@
+"""What a likelihood that is not Gaussian comes to at given parameters: a working target and variance for each row.
+
+With the covariance K of the process, targets z and variances v of sites, Kt = K + diag(v) takes the place of K + noise,
+and alpha = Kt^-1 z that of Kt^-1 y: screens, predictions, effects and leave-one-out know nothing else. `gp/newton.py`
+has sites at the mode of f (classes, counts), `gp/mixing.py` those of Gaussian noise whose variance is unknown in each
+row (Student-t).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ssvgp.gp.linalg import Factor, factor
+
+ACCURACY = {True: 1e-6, False: 1e-3}  # change at which sites have settled: sharp, for differences of gradients, or not
+MOST_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Sites (n,) at given parameters, and the approximate log p(y) with what its gradient is made of.
+
+    `state` (n,) is where the sites of a relative may start. `precision` is Kt^-1 (n, n), `bend` (n,) the vector b of
+    the implicit part of the gradient, d log p / d z = 1/2 <alpha alpha' - Kt^-1 + b alpha' + alpha b', d K / d z>, and
+    `slopes` hold d log p / d log of the likelihood's own parameters; all three only where they were asked for.
+    """
+
+    value: float
+    target: np.ndarray
+    variance: np.ndarray
+    alpha: np.ndarray
+    factor: Factor
+    state: np.ndarray
+    precision: np.ndarray | None = None
+    bend: np.ndarray | None = None
+    slopes: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def latent(self) -> np.ndarray:
+        """The process (n,) at the training rows: K alpha = z - v alpha."""
+        return self.target - self.variance * self.alpha
+
+
+def with_sites(prior: np.ndarray, variance: np.ndarray) -> Factor:
+    """The factor of K + diag(v). Cost n^3 / 3."""
+    kt = prior.copy()
+    kt.flat[:: kt.shape[0] + 1] += variance
+    return factor(kt, overwrite=True)
+
+
+def posterior_variance(variance: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    """Variance (n,) of the process given all rows: the diagonal of V - V Kt^-1 V, never negative."""
+    return np.maximum(variance - variance**2 * diagonal, 0.0)
