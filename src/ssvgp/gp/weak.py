@@ -18,7 +18,6 @@ from ssvgp.gp.batches import SORTED, pieces
 
 SHAPES = 4  # of one input: what is rougher is large enough for blocks of rows to see, or is beyond a few shapes
 FAR = 4.0  # standard deviations of a column: beyond, shapes go on as they are there
-TIED = 1e-3  # mean square of what is left of a shape, below which ties leave nothing of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +44,8 @@ class Shapes:
             if k:
                 new -= sizes[k - 1] * before
             square = share @ (new * new)
-            sizes[k] = np.where(square > TIED, np.sqrt(square), 0.0)
+            tied = square < np.sqrt(np.finfo(np.float32).eps)  # next to nothing but rounding is left by so few values
+            sizes[k] = np.where(tied, 0.0, np.sqrt(square))
             before, now = now, new * _inverse(sizes[k])
         return cls(centres, sizes)
 

@@ -14,7 +14,7 @@ from ssvgp.evidence.unvisited.factors import SCALE_STEPS
 from ssvgp.gp.weak import Features, Shapes, Weak
 from ssvgp.large.posterior import Beliefs, Found, Terms, draw, log_cells, log_factors, shape_variances
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
-from ssvgp.model.priors import log_slab
+from ssvgp.model.priors import log_set_prior, log_slab
 from ssvgp.records import Member, Train
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior, Regime
@@ -43,9 +43,9 @@ def judge(
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
     seen = _scores(train, member, shapes, beliefs, regime, workers)
     singles, pairs = _leaders(seen, strong, regime)
+    if not _open(seen, pairs, strong, beliefs.prior, train.d, regime.negligible):
+        return Judged(_alone(seen, strong, beliefs, train.d), None, 0.0, seen.screen.columns.size)
     features = _features(shapes, singles, pairs)
-    if not features.count:
-        return Judged(np.zeros(train.d), None, 0.0, seen.screen.columns.size)
     terms = _terms(features, strong, train.d)
     found = draw(sums(train, member, features, regime.group_rows, workers), terms, beliefs, rng)
     return _judged(found, features, terms, seen, regime.negligible)
@@ -104,6 +104,32 @@ def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.nd
     kept = ratio[a, b] > 0.0
     pairs = np.stack([screen.columns[a[kept]], screen.columns[b[kept]]], axis=1)
     return order[np.isfinite(worth[order])], pairs
+
+
+def _open(seen: _Seen, pairs: np.ndarray, strong: frozenset[int], prior: Prior, d: int, least: float) -> bool:
+    """Whether some input or product may have a probability that counts: else one pass was enough."""
+    worth = np.delete(seen.worth, list(strong))
+    if worth.size and worth.max() + _prior_step(len(strong), 1, d, prior) > np.log(least):
+        return True
+    at = np.searchsorted(seen.screen.columns, pairs)
+    square = seen.screen.pairs[at[:, 0], at[:, 1]] ** 2 / seen.screen.pair_costs[at[:, 0], at[:, 1]]
+    most = 0.5 * (square - 1.0 - np.log(np.maximum(square, 1.0)))  # that any variance of its coefficient would gain
+    new = [len(set(pair) - strong) for pair in pairs.tolist()]
+    steps = [_prior_step(len(strong), more, d, prior) for more in new]
+    return bool((most + steps > np.log(least)).any())
+
+
+def _prior_step(size: int, more: int, d: int, prior: Prior) -> float:
+    """log prior odds of a set with some more inputs."""
+    return log_set_prior(min(size + more, d), d, prior) - log_set_prior(size, d, prior)
+
+
+def _alone(seen: _Seen, strong: frozenset[int], beliefs: Beliefs, d: int) -> np.ndarray:
+    """Probabilities (d,) of inputs beside the strong ones where each is idle, one at a time."""
+    odds = np.exp(np.minimum(seen.worth + _prior_step(len(strong), 1, d, beliefs.prior), 700.0))
+    pip = odds / (1.0 + odds)
+    pip[list(strong)] = 0.0
+    return pip
 
 
 def _features(shapes: Shapes, singles: np.ndarray, pairs: np.ndarray) -> Features:

@@ -25,7 +25,6 @@ from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 
 MOST_POLISHED = 4
-POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
 NEEDED = 6.0  # times the reach by which a background must be better on a large table
 LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
 
@@ -64,7 +63,7 @@ def polish(
     undecided.
     """
     settings = regime.settings
-    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > POLISHED or p[0].refined is not None][:MOST_POLISHED]
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
     rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)

@@ -23,7 +23,6 @@ from ssvgp.model.priors import log_set_prior
 from ssvgp.settings import Prior
 
 SWEEPS = 240  # of the draws; the first sixth of them does not count
-ALIKE = 0.3  # correlation from which two inputs may change places
 
 
 @lru_cache(maxsize=8)
@@ -268,10 +267,10 @@ class _Chain:
 
 
 def _alike(C: np.ndarray, terms: Terms) -> np.ndarray:
-    """Pairs (a, 2) of single terms whose first shapes are correlated, given the strong part."""
+    """Pairs (a, 2) of single terms that may change places: |correlation| above 1/2 given the strong part."""
     first = terms.features[:, 0]
     size = np.sqrt(np.maximum(np.diagonal(C)[first], np.finfo(float).tiny))
-    alike = np.abs(C[np.ix_(first, first)]) / np.outer(size, size) > ALIKE
+    alike = np.abs(C[np.ix_(first, first)]) / np.outer(size, size) > 0.5
     return np.argwhere(np.triu(alike & np.outer(~terms.pairs, ~terms.pairs), 1))
 
 
