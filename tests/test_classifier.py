@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ssvgp import AutoSettings, PaperSettings, SSVGPClassifier, SSVGPRegressor, StoreError, load
+from ssvgp import AutoSettings, PaperSettings, SSVGPClassifier, SSVGPRegressor, StoreError, load, plots
 from ssvgp.explain.classes import ClassCheck, together
 from ssvgp.report.html import class_html
 from ssvgp.report.report import report
@@ -258,3 +258,20 @@ def test_the_report_speaks_of_classes(kind: str, request: pytest.FixtureRequest)
         assert text in page
     assert "are put into the right class" in page and "R²" not in page
     assert ("For which class each of them matters" in page) == (kind == "three")
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_pictures_of_classes_are_drawn(kind: str, request: pytest.FixtureRequest) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    model = request.getfixturevalue(kind)
+    drawn = ((plots.roc, ()), (plots.class_calibration, ()), (plots.confusion, ()), (plots.probability, (3,)))
+    for picture, given in drawn:
+        figure = pyplot.figure()
+        ax = figure.subplots()
+        assert picture(model, *given, ax=ax) is ax
+        figure.canvas.draw()
+        pyplot.close(figure)
+    lines = 1 if kind == "two" else 3
+    figure = pyplot.figure()
+    assert len(plots.roc(model, ax=figure.subplots()).get_legend().get_texts()) == lines
+    pyplot.close(figure)

@@ -25,7 +25,7 @@ from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.sobol import Shares, cached_shares
 
 SCALES = ("probability", "logit")
-LEAST = 1e-12  # probability: a log loss stays finite
+LEAST = float(np.finfo(float).eps)  # probability: a log loss stays finite
 
 
 @dataclass(frozen=True)
