@@ -71,7 +71,7 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        prediction = _mixed(each, fitted.ensemble.weights, _response(fitted, fitted.ensemble.members))
+        prediction = fitted.sharpened(_mixed(each, fitted.ensemble.weights, _response(fitted, fitted.ensemble.members)))
         restored = target.moments(prediction)
         density = log_density(prediction, train.y) + target.log_slope(target.restore(train.y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
@@ -92,13 +92,8 @@ def check(fitted: Fitted) -> Check:
     """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
 
     def found() -> Check:
-        if fitted.check_rows is None:
-            members, weights = fitted.ensemble.members, fitted.ensemble.weights
-            response = _response(fitted, members)
-            found = check_of(leave_each_out(fitted), weights, fitted.train, fitted.target, response)
-        else:
-            found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
-        return _in_table(found, fitted)
+        rows, prediction = left_out(fitted)
+        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted.train, fitted.target), fitted)
 
     return fitted.cache.once(("check", fitted.neighbours), found)
 
@@ -128,26 +123,16 @@ def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, response: Response 
     return Prediction(means, variances, np.zeros(len(each)), weights, response)  # noise is in already, or the response
 
 
-def check_of(
-    each: Sequence[LeaveOneOut],
-    weights: np.ndarray,
-    train: Train,
-    target: Target,
-    response: Response | None = None,
-) -> Check:
-    """The check from what every member says about the same rows."""
-    rows, prediction = each[0].rows, _mixed(each, weights, response)
-    y = train.y[rows]
-    level = 0.9
-    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
-    mean, place = target.moments(prediction).mean, distribution(prediction, y)
-    if response is not None and response.discrete:
-        place = 0.5 * (place + distribution(prediction, y - 1.0))  # the middle of the step at y
-    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], place, train.n)
+def left_out(fitted: Fitted) -> tuple[np.ndarray, Prediction]:
+    """Rows (r,) of the fit and what the others say of them: all rows, or a fixed random sample of a large table."""
+    if fitted.check_rows is not None:
+        return sampled(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
+    each, members = leave_each_out(fitted), fitted.ensemble.members
+    return each[0].rows, _mixed(each, fitted.ensemble.weights, _response(fitted, members))
 
 
-def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
-    """The check at a fixed random sample of rows, each given its nearest others, by the heaviest members.
+def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Prediction]:
+    """The same at a fixed random sample of rows, each given its nearest others, by the heaviest members.
 
     At most so many rows are asked for. The cost does not depend on n but through the search for neighbours.
     """
@@ -156,4 +141,15 @@ def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return check_of(each, weights, fitted.train, fitted.target, _response(fitted, members))
+    return rows, _mixed(each, weights, _response(fitted, members))
+
+
+def check_of(rows: np.ndarray, prediction: Prediction, train: Train, target: Target) -> Check:
+    """The check from what is said about rows (r,) that were left out."""
+    y, response = train.y[rows], prediction.response
+    level = 0.9
+    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+    mean, place = target.moments(prediction).mean, distribution(prediction, y)
+    if response is not None and response.discrete:
+        place = 0.5 * (place + distribution(prediction, y - 1.0))  # the middle of the step at y
+    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], place, train.n)
