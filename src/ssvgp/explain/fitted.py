@@ -18,7 +18,7 @@ from ssvgp.data.target import Target
 from ssvgp.explain.correlated import Relative
 from ssvgp.gp.batches import Work
 from ssvgp.gp.predict import Prepared, posterior, predict, prepared, ready_bytes
-from ssvgp.records import Ensemble, Member, Prediction, Train
+from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
 
 REFERENCE = 4096  # rows that are ever asked for, where they are drawn by their weights
@@ -150,8 +150,11 @@ class Fitted:
 
     @property
     def _noise(self) -> float:
-        """Mean noise variance of the members, of the standardised target."""
-        return float(self.ensemble.weights @ np.array([member.parameters.noise for member in self.ensemble.members]))
+        """Mean noise variance of the members, of the standardised target, or what stands for it in units of f."""
+        noise, each = self.train.noise, [member.parameters for member in self.ensemble.members]
+        return float(
+            self.ensemble.weights @ np.array([noise.spread(at) if has_sites(noise) else at.noise for at in each])
+        )
 
     @property
     def observed(self) -> np.ndarray:
@@ -165,6 +168,14 @@ class Fitted:
     def likelihood(self) -> str:
         """The likelihood that ties y to f, by name: the one that was asked for, or that the evidence chose."""
         return getattr(self.train.noise, "name", "gaussian")
+
+    @property
+    def reading(self) -> str:
+        """How y was read, in words: "gaussian noise", "heavy tails", "outliers", or the curve that it passed.
+
+        Where a likelihood was asked for, this is its name.
+        """
+        return str(self.ensemble.notes.get("reading") or self.likelihood)
 
     def predict(self, rows: Any, exposure: np.ndarray | None = None) -> Prediction:
         """Moments of every component at standardised rows (t, p); the rates of counts are those of `exposure` (t,)."""

@@ -166,4 +166,5 @@ def _story_parts(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     arrays["relatives"] = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
     arrays["correlations"] = np.array([pair[2] for pair in pairs], dtype=float)
     searched = notes["search"].to_plain() if notes.get("search") else None
-    return {"interrupted": bool(notes.get("interrupted")), "search": searched}, arrays
+    reading = notes.get("reading")
+    return {"interrupted": bool(notes.get("interrupted")), "search": searched, "reading": reading}, arrays

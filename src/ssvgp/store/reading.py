@@ -50,6 +50,8 @@ def _notes(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs
         notes["interrupted"] = True
     if header.get("search"):
         notes["search"] = Searched.from_plain(header["search"])
+    if header.get("reading"):
+        notes["reading"] = str(header["reading"])
     if "profile_v" not in arrays:
         return notes
     profile = {name: arrays[f"profile_{name}"] for name in PROFILE}
