@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score, roc_curve
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ssvgp import AutoSettings, PaperSettings, SSVGPClassifier, SSVGPRegressor, StoreError, load
+from ssvgp import AutoSettings, PaperSettings, SSVGPClassifier, SSVGPRegressor, StoreError, load, plots
+from ssvgp.explain.calibration import leave_one_out
 from ssvgp.explain.classes import ClassCheck, together
+from ssvgp.explain.fitted import Cache
 from ssvgp.report.html import class_html
 from ssvgp.report.report import report
 
@@ -83,8 +86,23 @@ def test_it_is_the_regressor_of_zeros_and_ones(two: SSVGPClassifier) -> None:
     X, f = table()
     model = SSVGPRegressor(likelihood="bernoulli", kernel="se", settings=LIGHT, random_state=0, target_transform=None)
     model.fit(X, (labels(f) == "yes").astype(float))
-    assert np.array_equal(model.pip_, two.fitted_.first.pip)
-    assert np.allclose(model.predict(X), two.predict_proba(X)[:, 1])
+    assert np.array_equal(model.pip_, two.pip_)
+    plain, sharp = model.predict_mixture(X), two.fitted_.first.predict(two.fitted_.inputs.rows(X))
+    factor = two.fitted_.first.sharpness
+    assert np.allclose(sharp.means, factor * plain.means) and np.allclose(sharp.variances, factor**2 * plain.variances)
+
+
+def test_probabilities_are_as_sharp_as_rows_that_are_left_out_ask_for(two: SSVGPClassifier) -> None:
+    part = two.fitted_.first
+
+    def cost(factor: float) -> float:
+        found = replace(part, sharpness=factor, cache=Cache())
+        p = leave_one_out(found).mean
+        return 2.0 * np.log(factor) ** 2 - np.log(np.where(part.observed > 0.5, p, 1.0 - p)).sum()
+
+    assert part.sharpness > 1.0  # Laplace's approximation is too cautious
+    costs = [cost(part.sharpness * change) for change in (0.97, 1.0, 1.03)]
+    assert np.argmin(costs) == 1
 
 
 @pytest.mark.slow
@@ -143,10 +161,12 @@ def test_more_classes_have_pips_each_and_together(three: SSVGPClassifier) -> Non
     assert three.effect("a", of=20).name == "a"
 
 
-def test_probabilities_of_models_are_made_to_sum_to_one() -> None:
+def test_of_the_models_of_classes_exactly_one_is_right() -> None:
     one = np.array([0.2, 0.9])
     assert np.allclose(together([one]), [[0.8, 0.2], [0.1, 0.9]])
-    assert np.allclose(together([one, one, 2.0 * one / 3.0]).sum(axis=1), 1.0)
+    each = [np.array([0.2]), np.array([0.5]), np.array([0.6])]
+    exactly_one = np.array([0.2 * 0.5 * 0.4, 0.8 * 0.5 * 0.4, 0.8 * 0.5 * 0.6])
+    assert np.allclose(together(each), exactly_one / exactly_one.sum())
     assert np.isfinite(np.log(together([np.zeros(2), np.ones(2), np.ones(2)]))).all()
 
 
@@ -256,3 +276,20 @@ def test_the_report_speaks_of_classes(kind: str, request: pytest.FixtureRequest)
         assert text in page
     assert "are put into the right class" in page and "R²" not in page
     assert ("For which class each of them matters" in page) == (kind == "three")
+
+
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_pictures_of_classes_are_drawn(kind: str, request: pytest.FixtureRequest) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    model = request.getfixturevalue(kind)
+    drawn = ((plots.roc, ()), (plots.class_calibration, ()), (plots.confusion, ()), (plots.probability, (3,)))
+    for picture, given in drawn:
+        figure = pyplot.figure()
+        ax = figure.subplots()
+        assert picture(model, *given, ax=ax) is ax
+        figure.canvas.draw()
+        pyplot.close(figure)
+    lines = 1 if kind == "two" else 3
+    figure = pyplot.figure()
+    assert len(plots.roc(model, ax=figure.subplots()).get_legend().get_texts()) == lines
+    pyplot.close(figure)

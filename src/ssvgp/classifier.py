@@ -108,7 +108,9 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
                 if k:  # columns are left out for all classes alike, and said once
                     warnings.simplefilter("ignore", DataWarning)
                 model = SSVGPRegressor(**self._inner(stream))
-                fits.append(model.fit(X, (labels == label).astype(float), weights).fitted_)
+                part = model.fit(X, (labels == label).astype(float), weights).fitted_
+            with one_blas_thread():
+                fits.append(replace(part, sharpness=classes.sharpness_of(part)))
         return self._hold(present, fits)
 
     def _labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:
