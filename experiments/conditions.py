@@ -11,8 +11,7 @@ from experiments.summaries import EXPERIMENTS, Stored
 from experiments.tables import folded, grid
 
 HOW = """Spreads are standard deviations over trials, trial t has the seed 1000 + t, and each trial ran in a process
-of its own with `n_jobs=1` and one BLAS thread (those of the paper's method on small tables one after the other in one
-process). "Ours alone" marks rows that the paper does not have. As in the paper,
+of its own with `n_jobs=1` and one BLAS thread. "Ours alone" marks rows that the paper does not have. As in the paper,
 the MCC of an ML-II GP is that of the best of five thresholds on inverse lengthscales, which only the truth can
 choose; in the league it is that of its own fixed threshold. Methods fit a tiny table before they are timed, so that
 loading a library is no part of it; what JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Wall

@@ -30,6 +30,7 @@ RANK = {
     "many": 6,  # many fits of the method, kept in files of the store
     "disk": 7,
     "estimator": 8,
+    "classifier": 9,  # it fits regressors of zeros and ones
     "plots": 9,
     "peers": 9,
     # The edges of the package: its public names, its commands, and `python -m ssvgp`.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -400,14 +399,6 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle = super()._repr_mimebundle_(**kwargs)
         return bundle | {"text/html": self._repr_html_inner()} if "text/html" in bundle else bundle
-
-
-def load(path: str | PathLike[str]) -> SSVGPRegressor:
-    """The model that `save` wrote; `StoreError` where the file is damaged, newer, or no such file."""
-    content = store.read(Path(path))
-    if store.SEVERAL in content.header:
-        return model_of(store.load_several(path, content))
-    return model_of(store.stored_in(content, path))
 
 
 def model_of(stored: store.Stored | store.StoredSeveral) -> SSVGPRegressor:

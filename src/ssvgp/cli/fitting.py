@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.classifier import SSVGPClassifier
 from ssvgp.cli.answer import answer_lines, answer_record, several_lines, several_record
-from ssvgp.cli.files import ModelFile, check_output, report_writer, save
+from ssvgp.cli.files import Model, ModelFile, check_output, notes_of, report_writer, save
 from ssvgp.cli.progress import Progress, duration
 from ssvgp.cli.voice import Interrupted, Voice
 from ssvgp.data.inputs import inputs_of
@@ -35,7 +36,7 @@ class FitOrder:
     model: Path
     report: Path | None = None
     asked: Asked = field(default_factory=Asked)
-    options: dict[str, Any] = field(default_factory=dict)  # of SSVGPRegressor
+    options: dict[str, Any] = field(default_factory=dict)  # of SSVGPRegressor; a classifier takes those that it has
     sample_rows: int | None = None  # of a folder
 
 
@@ -51,7 +52,7 @@ def fit(order: FitOrder, voice: Voice) -> bool:
     started = time.monotonic()
     model = fitted(prepared, order, voice)
     seconds = time.monotonic() - started
-    interrupted = bool(model.ensemble_.notes.get("interrupted"))
+    interrupted = any(bool(one.get("interrupted")) for one in notes_of(model))
     notes = [*prepared.notes, *_notes(model)]
     if interrupted:
         notes.append("interrupted: the model holds what was found by then")
@@ -110,8 +111,8 @@ def read(order: FitOrder, table: Table, voice: Voice) -> Prepared:
     return prepared
 
 
-def fitted(prepared: Prepared, order: FitOrder, voice: Voice) -> SSVGPRegressor:
-    """The model of a table, its inputs named."""
+def fitted(prepared: Prepared, order: FitOrder, voice: Voice) -> Model:
+    """The model of a table, its inputs named: a classifier where the target was taken for classes."""
     names = prepared.recipe.inputs
 
     def counted_names() -> Sequence[str]:  # reports count inputs among those that are not left out
@@ -119,15 +120,31 @@ def fitted(prepared: Prepared, order: FitOrder, voice: Voice) -> SSVGPRegressor:
 
     with Progress(voice, counted_names) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said by name afterwards, see _notes
-        model = SSVGPRegressor(callback=progress, **order.options)
-        data = prepared.X if prepared.data is None else prepared.data
-        model.fit(data, prepared.y, prepared.weights, prepared.noise)
+        model = _fit(prepared, order.options, progress)
     model.callback = None  # it holds an open terminal, and is of no use later
     model.feature_names_in_ = np.array(names, dtype=object)
     return model
 
 
-def _notes(model: SSVGPRegressor) -> list[str]:
+def _fit(prepared: Prepared, options: dict[str, Any], progress: Progress) -> Model:
+    outcome = prepared.outcome
+    if not outcome.labels:
+        if outcome.likelihood != "auto":
+            options = {**options, "likelihood": outcome.likelihood}
+        known = {} if prepared.exposure is None else {"exposure": prepared.exposure}
+        model = SSVGPRegressor(callback=progress, **options)
+        data = prepared.X if prepared.data is None else prepared.data
+        return model.fit(data, prepared.y, prepared.weights, prepared.noise, **known)
+    if options.get("method") == "paper":
+        raise TableError("the paper's method is for numbers: leave out --method, or --likelihood gaussian")
+    for option, given in (("--noise", prepared.noise), ("--exposure", prepared.exposure)):
+        if given is not None:
+            raise TableError(f"{option} is for numbers and counts, and the target was taken for classes")
+    own = {name: value for name, value in options.items() if name in SSVGPClassifier().get_params()}
+    return SSVGPClassifier(outcome.likelihood, callback=progress, **own).fit(prepared.X, prepared.y, prepared.weights)
+
+
+def _notes(model: Model) -> list[str]:
     """What the fit left out, by name, and what it had to repair."""
     names, kept = model.feature_names_in_, set(model.kept_.tolist())
     constant = [names[j] for j in range(len(names)) if j not in kept and j not in model.duplicate_of_]
@@ -135,8 +152,7 @@ def _notes(model: SSVGPRegressor) -> list[str]:
     notes = [f"constant columns are left out: {listed(constant)}"] if constant else []
     if copies:
         notes.append(f"copies of other columns are left out: {listed(copies)}")
-    fits = model.several_.fits if hasattr(model, "targets_") else (model.fitted_,)
-    if any(one is not None and one.ensemble.notes.get("jitter", 0.0) > 0.0 for one in fits):
+    if any(one.get("jitter", 0.0) > 0.0 for one in notes_of(model)):
         notes.append("a covariance matrix was repaired: the kernel may be no covariance function, or y free of noise")
     return notes
 

@@ -69,20 +69,23 @@ class PartPredictor:
     neighbours: int | None
 
     def __call__(self, path: Path) -> Iterator[Columns]:
-        from ssvgp.cli.predicting import predicted, recipe_of, usable_rows
+        from ssvgp.cli.predicting import exposures_of, next_exposures, predicted, recipe_of, usable_rows
 
         loaded, part = _model(self.model), self.table.checked(path)
         recipe = loaded.recipe or recipe_of(loaded.model, self.table)
         loaded.model.predict_neighbours = self.neighbours or loaded.model.predict_neighbours
         kept = [part.names[j] for j in choose(self.keep, part.names)]
         beside, start = opened(path).read(columns=kept) if kept else None, 0
+        exposures = exposures_of(recipe, part)
         try:
             for X, complete in _together(recipe.rows(part, self.missing)):
                 usable = usable_rows(complete, self.missing or recipe.missing)
-                names, values = predicted(loaded.model, X, usable, self.level)
+                exposure = next_exposures(exposures, len(usable))
+                names, values, labels = predicted(loaded.model, X, usable, self.level, exposure)
                 some = None if beside is None else beside.slice(start, len(usable))
                 columns: dict[str, Any] = {} if some is None else {name: some.column(name) for name in kept}
-                columns |= dict(zip(names, values.T, strict=True))
+                likeliest = [] if labels is None else [labels]
+                columns |= dict(zip(names, [*likeliest, *values.T], strict=True))
                 start += len(usable)
                 yield Columns(columns, int((~usable).sum()))
         except TableError as error:

@@ -27,7 +27,8 @@ MEMBERS = 8  # that speak for all of them where rows are many
 class Check:
     """Rows (r,) of n with their targets and what the other rows predict, in units of y.
 
-    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i).
+    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i), of counts less
+    half of P(Y_i = y_i).
     """
 
     rows: np.ndarray
@@ -70,8 +71,8 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        response = _response(fitted, fitted.ensemble.members)
-        prediction, y = _mixed(each, fitted.ensemble.weights, fitted, response), fitted.standardised
+        prediction = _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, fitted.ensemble.members))
+        prediction, y = fitted.sharpened(prediction), fitted.standardised
         restored = target.moments(prediction)
         density = log_density(prediction, y) + target.log_slope(target.restore(y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
@@ -92,12 +93,8 @@ def check(fitted: Fitted) -> Check:
     """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
 
     def found() -> Check:
-        if fitted.check_rows is None:
-            response = _response(fitted, fitted.ensemble.members)
-            found = check_of(leave_each_out(fitted), fitted.ensemble.weights, fitted, response)
-        else:
-            found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
-        return _in_table(found, fitted)
+        rows, prediction = left_out(fitted)
+        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted), fitted)
 
     return fitted.cache.once(("check", fitted.neighbours), found)
 
@@ -140,21 +137,16 @@ def _rows_of(fitted: Fitted, rows: np.ndarray) -> Any:
     return fitted.train.X if rows.size == fitted.train.n else fitted.train.X[rows]
 
 
-def check_of(
-    each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted, response: Response | None = None
-) -> Check:
-    """The check from what every member says about the same rows."""
-    train, target = fitted.train, fitted.target
-    rows, prediction = each[0].rows, _mixed(each, weights, fitted, response)
-    y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
-    level = 0.9
-    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
-    mean = target.moments(prediction).mean
-    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], distribution(prediction, y), train.n)
+def left_out(fitted: Fitted) -> tuple[np.ndarray, Prediction]:
+    """Rows (r,) of the fit and what the others say of them: all rows, or a fixed random sample of a large table."""
+    if fitted.check_rows is not None:
+        return sampled(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
+    each, members = leave_each_out(fitted), fitted.ensemble.members
+    return each[0].rows, _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, members))
 
 
-def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
-    """The check at a fixed random sample of rows, each given its nearest others, by the heaviest members.
+def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Prediction]:
+    """The same at a fixed random sample of rows, each given its nearest others, by the heaviest members.
 
     At most so many rows are asked for. The cost does not depend on n but through the search for neighbours.
     """
@@ -163,4 +155,16 @@ def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return check_of(each, weights, fitted, _response(fitted, members))
+    return rows, _mixed(each, weights, fitted, _response(fitted, members))
+
+
+def check_of(rows: np.ndarray, prediction: Prediction, fitted: Fitted) -> Check:
+    """The check from what is said about rows (r,) that were left out."""
+    train, target, response = fitted.train, fitted.target, prediction.response
+    y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
+    level = 0.9
+    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+    mean, place = target.moments(prediction).mean, distribution(prediction, y)
+    if response is not None and response.discrete:
+        place = 0.5 * (place + distribution(prediction, y - 1.0))  # the middle of the step at y
+    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], place, train.n)

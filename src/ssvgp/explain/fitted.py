@@ -19,7 +19,7 @@ from ssvgp.explain.correlated import Relative
 from ssvgp.gp.batches import Work
 from ssvgp.gp.predict import Prepared, posterior, predict, prepared, ready_bytes
 from ssvgp.gp.weak import Weak
-from ssvgp.records import Ensemble, Member, Prediction, Train
+from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
 
 REFERENCE = 4096  # rows that are ever asked for, where they are drawn by their weights
@@ -69,7 +69,8 @@ class Fitted:
     table's columns, None where it had none. `numbers` (r,) are the user's rows that took part and `places` (r,) where
     each is among the n of `train`, None where these are the rows as they came. `neighbours` are those that a prediction
     conditions on, None where it is exact; `check_rows` are left out in turn by a check, each given `check_neighbours`;
-    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn.
+    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn. What is said
+    of f is multiplied by `sharpness` where y is tied to it by a link (`explain.classes.sharpness_of`).
     """
 
     ensemble: Ensemble
@@ -84,6 +85,7 @@ class Fitted:
     check_rows: int | None = None
     check_neighbours: int = 256
     seed: int = 0
+    sharpness: float = 1.0
     threshold: float = 0.5
     n_jobs: int = 1
     max_memory: int | str | None = None
@@ -164,8 +166,11 @@ class Fitted:
 
     @property
     def _noise(self) -> float:
-        """Mean noise variance of the members, of the standardised target."""
-        return float(self.ensemble.weights @ np.array([member.parameters.noise for member in self.ensemble.members]))
+        """Mean noise variance of the members, of the standardised target, or what stands for it in units of f."""
+        noise, each = self.train.noise, [member.parameters for member in self.ensemble.members]
+        return float(
+            self.ensemble.weights @ np.array([noise.spread(at) if has_sites(noise) else at.noise for at in each])
+        )
 
     @property
     def observed(self) -> np.ndarray:
@@ -180,11 +185,20 @@ class Fitted:
         """The likelihood that ties y to f, by name: the one that was asked for, or that the evidence chose."""
         return getattr(self.train.noise, "name", "gaussian")
 
+    @property
+    def reading(self) -> str:
+        """How y was read, in words: "gaussian noise", "heavy tails", "outliers", or the curve that it passed.
+
+        Where a likelihood was asked for, this is its name.
+        """
+        return str(self.ensemble.notes.get("reading") or self.likelihood)
+
     def predict(self, rows: Any, exposure: np.ndarray | None = None) -> Prediction:
         """Moments of every component at standardised rows (t, p); the rates of counts are those of `exposure` (t,)."""
         work = Work(self.n_jobs, bytes_of(self.max_memory))
         with one_blas_thread():
             found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
+        found = self.sharpened(found)
         if exposure is not None:
             found = replace(found, means=found.means + np.log(exposure))
         if self.weak is None:
@@ -192,6 +206,13 @@ class Fitted:
         with one_blas_thread():
             means, variances = found.means + self.weak.at(rows), found.variances + self.weak.variance(rows)
         return replace(found, means=means, variances=variances)
+
+    def sharpened(self, found: Prediction) -> Prediction:
+        """Moments of every component, multiplied by the sharpness."""
+        if self.sharpness == 1.0:
+            return found
+        a = self.sharpness
+        return replace(found, means=a * found.means, variances=a**2 * found.variances)
 
     def prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""

@@ -91,7 +91,8 @@ def _readings(
 ) -> list[Reading]:
     """The ways to read y: as asked for, and where that is left to the evidence others beside Gaussian noise."""
     auto = request.likelihood == "auto"
-    out = [_reading("gaussian noise", "gaussian" if auto else request.likelihood, sample, rows, target, request, memo)]
+    name = "gaussian" if auto else request.likelihood
+    out = [_reading("gaussian noise" if auto else name, name, sample, rows, target, request, memo)]
     if not auto or regime.paper is not None or target.constant or target.curved:
         return out
     robust = robust_target(sample.y, sample.weights)

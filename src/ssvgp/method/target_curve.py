@@ -28,9 +28,7 @@ from ssvgp.settings import Prior, Regime
 
 SKEWED = 1.0  # skewness from which a curve is looked for
 COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
-ROWS = 500  # that judge
 LARGEST = 12  # inputs of the sets that judge
-NEEDED = 10.0  # nats by which a curve must be better than none
 POWERS = (0.5, 0.25, 0.0)  # of the curves looked at; 0 is the logarithm
 START = 0.05  # of the standard deviation of y is added before the root or the logarithm, for the sake of zeros
 
@@ -53,7 +51,7 @@ def curve_by_evidence(
     if regime.exact or len(curves) == 1:
         return curves[0]
     (sampling,) = rng.spawn(1)
-    rows = np.sort(sampling.choice(y.size, min(ROWS, y.size), replace=False))
+    rows = np.sort(sampling.choice(y.size, min(2 * regime.settings.block_rows, y.size), replace=False))
     table = X[rows]
     search = replace(regime.settings.search, groups=0, largest=LARGEST)
     prior = prior.for_data(*table.shape)
@@ -69,11 +67,11 @@ def curve_by_evidence(
     books = [book_of(curve) for curve in curves]
     plain = grow(books[0][0], empty_fit(books[0][0]), search)
     worth = [book.carry(plain).log_evidence + jacobian for book, jacobian in books]
-    best = int(np.argmax(worth))
-    if best and worth[best] <= worth[0] + NEEDED:  # its own set may still be
+    best, needed = int(np.argmax(worth)), worth[0] + 2.0 * regime.search.reach
+    if best and worth[best] <= needed:  # its own set may still be
         book, jacobian = books[best]
         worth[best] = max(worth[best], grow(book, empty_fit(book), search).log_evidence + jacobian)
-    return curves[best] if worth[best] > worth[0] + NEEDED else curves[0]
+    return curves[best] if worth[best] > needed else curves[0]
 
 
 def candidates(y: np.ndarray, weights: np.ndarray | None = None) -> Sequence[Curve]:

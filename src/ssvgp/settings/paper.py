@@ -59,8 +59,8 @@ class PaperSettings:
     jitter: float = 1e-3
     loo_jitter: float | None = None  # in place of `jitter` in leave-one-out; None: 1e-2 up to 2000 rows, then the same
     kappa: float | None = None  # blurs leave-one-out; None: 1 up to 2000 rows, 0.1 beyond
-    # "instead": in the covariance in place of the noise, as the authors' code runs; "noise": beside it; "variance": on
-    # the variances, as A.3 says. None: the first up to 2000 rows, the last beyond
+    # "noise": kappa is in the covariance beside the noise; "instead": in place of it, both as in the authors' code;
+    # "variance": on the variances, as A.3 says. None: the first up to 2000 rows, the last beyond
     kappa_place: str | None = None
     loo_neighbours: int | None = None  # None: exact up to 2000 rows, 64 beyond
     loo_rows: int | None = 10_000  # rows that a truncated density is taken over at most (evidence/race.py); None: all
@@ -75,7 +75,7 @@ class PaperSettings:
 
     def blur(self, n: int) -> Blur:
         """What is added in leave-one-out of n rows, and where."""
-        usual = Blur(1.0, "instead", 1e-2) if n <= SMALL_ROWS else Blur(0.1, "variance", self.jitter)
+        usual = Blur(1.0, "noise", 1e-2) if n <= SMALL_ROWS else Blur(0.1, "variance", self.jitter)
         return Blur(
             usual.kappa if self.kappa is None else self.kappa,
             self.kappa_place or usual.place,

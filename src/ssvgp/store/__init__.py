@@ -1,18 +1,19 @@
 """Files of fitted models: arrays and plain values, no code."""
 
-from ssvgp.store.container import StoreError, read
-from ssvgp.store.model import SEVERAL, Stored, load, save, stored_in
-from ssvgp.store.several import StoredSeveral, load_several, save_several
+from ssvgp.store.classes import StoredClasses, save_classes
+from ssvgp.store.container import StoreError
+from ssvgp.store.model import Stored, load, save
+from ssvgp.store.reading_any import load_any
+from ssvgp.store.several import StoredSeveral, save_several
 
 __all__ = [
-    "SEVERAL",
     "StoreError",
     "Stored",
+    "StoredClasses",
     "StoredSeveral",
     "load",
-    "load_several",
-    "read",
+    "load_any",
     "save",
+    "save_classes",
     "save_several",
-    "stored_in",
 ]

@@ -95,6 +95,7 @@ def _fit_parts(fitted: Fitted, parameters: dict[str, Any]) -> tuple[dict[str, An
         "names": None if names is None else list(names),
         "d": inputs.d,
         "seed": fitted.seed,
+        "sharpness": fitted.sharpness,
         "shares": {name: float(value) for name, value in notes["shares"].items()} if "shares" in notes else None,
     }
     copies = np.array(list(inputs.duplicate_of.items()), dtype=np.int64).reshape(-1, 2)
@@ -172,4 +173,5 @@ def _story_parts(fitted: Fitted) -> tuple[dict[str, Any], dict[str, np.ndarray]]
     arrays["relatives"] = np.array([pair[:2] for pair in pairs], dtype=np.int64).reshape(-1, 2)
     arrays["correlations"] = np.array([pair[2] for pair in pairs], dtype=float)
     searched = notes["search"].to_plain() if notes.get("search") else None
-    return {"interrupted": bool(notes.get("interrupted")), "search": searched}, arrays
+    reading = notes.get("reading")
+    return {"interrupted": bool(notes.get("interrupted")), "search": searched, "reading": reading}, arrays

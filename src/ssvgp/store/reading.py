@@ -41,6 +41,7 @@ def fitted_from(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted
         None if names is None else tuple(str(name) for name in names),
         *_rows(arrays, arrays["y"].size),
         seed=int(header.get("seed", 0)),
+        sharpness=float(header.get("sharpness", 1.0)),
     )
 
 
@@ -50,6 +51,8 @@ def _notes(header: dict[str, Any], arrays: dict[str, np.ndarray], inputs: Inputs
         notes["interrupted"] = True
     if header.get("search"):
         notes["search"] = Searched.from_plain(header["search"])
+    if header.get("reading"):
+        notes["reading"] = str(header["reading"])
     if "profile_v" not in arrays:
         return notes
     profile = {name: arrays[f"profile_{name}"] for name in PROFILE}

@@ -11,6 +11,7 @@ import numpy as np
 
 from ssvgp.tables.cells import MOST_LEVELS, Levels, Odd
 from ssvgp.tables.columns import TableError, choose, find, listed, shown
+from ssvgp.tables.outcome import Outcome, labels_of, outcome_of
 from ssvgp.tables.recipe import Column, Recipe, no_number, refuse_infinite
 from ssvgp.tables.source import Table
 
@@ -25,7 +26,8 @@ ROW_LABELS = re.compile(r"__index_level_\d+__|column1|unnamed: 0|index", re.IGNO
 class Choice:
     """What is asked of a table: the target, which columns are inputs, what to do with gaps and texts.
 
-    `weight` and `noise` name columns that are no inputs: how many times a row counts, and its known noise variance.
+    `weight`, `noise` and `exposure` name columns that are no inputs: how many times a row counts, its known noise
+    variance, and what its count is a count of. `likelihood` is one of `outcome.ASKED`.
     """
 
     target: str
@@ -35,13 +37,21 @@ class Choice:
     categories: str = "error"
     weight: str = ""
     noise: str = ""
+    exposure: str = ""
+    likelihood: str = "auto"
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The named columns that are neither target nor inputs."""
+        return tuple(name for name in (self.weight, self.noise, self.exposure) if name)
 
 
 @dataclass(frozen=True)
 class Prepared:
     """Inputs X (n, d), target y (n,), the recipe that made them, and notes on what was left out or assumed.
 
-    Weights and known noise variances of the rows (n,) where the table has them.
+    The target has labels where the `outcome` says that it is one of classes. Weights, known noise variances and
+    exposures of the rows (n,) where the table has them.
     """
 
     X: np.ndarray
@@ -50,6 +60,8 @@ class Prepared:
     notes: tuple[str, ...]
     weights: np.ndarray | None = None
     noise: np.ndarray | None = None
+    exposure: np.ndarray | None = None
+    outcome: Outcome = field(default_factory=Outcome)
     data: Any = None  # in place of X, where it stands for more rows
 
 
@@ -80,11 +92,16 @@ class Reading:
 def prepare(table: Table, choice: Choice) -> Prepared:
     """Read a table for a fit; an error names line and column, and says what can be done."""
     places = [*_inputs(table, choice), find(choice.target, table.names)]
-    reading = read_rows(table, places, choice)
+    outcome = outcome_of(table, places[-1], choice.likelihood)
+    reading = read_rows(table, places, choice, outcome)
+    if outcome.why:
+        reading.notes.append(outcome.why)
     recipe = treated(reading, choice)
     X, y = recipe.encode(reading.values[:, :-1]).X, reading.values[:, -1].copy()
-    weights, noise = (of_rows(reading, name) for name in (choice.weight, choice.noise))
-    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise)
+    if outcome.labels:
+        y = labels_of(outcome, y, reading.levels.get(places[-1]))
+    weights, noise, exposure = (of_rows(reading, name) for name in (choice.weight, choice.noise, choice.exposure))
+    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise, exposure, outcome)
 
 
 def treated(reading: Reading, choice: Choice) -> Recipe:
@@ -99,7 +116,7 @@ def treated(reading: Reading, choice: Choice) -> Recipe:
     if len(reading.values) < FEW_ROWS:
         reading.notes.append(f"only {_rows(len(reading.values))}: what was believed before weighs as much as the data")
     columns = tuple(_column(reading, j) for j in range(len(reading.places) - 1))
-    return Recipe(choice.target, columns, choice.missing)
+    return Recipe(choice.target, columns, choice.missing, choice.exposure)
 
 
 def of_rows(reading: Reading, name: str) -> np.ndarray | None:
@@ -113,8 +130,8 @@ def of_rows(reading: Reading, name: str) -> np.ndarray | None:
     if wrong.size:
         what = "value missing" if np.isnan(values[wrong[0]]) else f"{values[wrong[0]]:g} is negative"
         raise TableError(
-            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight or a noise variance is"
-            " a number from zero up"
+            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight, a noise variance or an"
+            " exposure is a number from zero up"
         )
     return values
 
@@ -134,25 +151,26 @@ def inputs_beside(table: Table, targets: Sequence[int], choice: Choice) -> list[
     dropped = {*choose(choice.drop, names)}
     if dropped & {*targets}:
         raise TableError(f"--drop takes out the target {shown(names[min(dropped & {*targets})])}")
-    apart = {*targets, *(find(name, names) for name in (choice.weight, choice.noise) if name)}
-    if len(apart) < len(targets) + bool(choice.weight) + bool(choice.noise):
-        raise TableError("--target, --weight and --noise name three different columns")
+    apart = {*targets, *(find(name, names) for name in choice.apart)}
+    if len(apart) < len(targets) + len(choice.apart):
+        raise TableError("--target, --weight, --noise and --exposure name different columns")
     places = [j for j in wanted if j not in apart and j not in dropped]
     if not places:
         raise TableError(f"no column is left as an input beside the target {shown(choice.target)}")
     return places
 
 
-def read_rows(table: Table, places: list[int], choice: Choice) -> Reading:
+def read_rows(table: Table, places: list[int], choice: Choice, outcome: Outcome | None = None) -> Reading:
     """All rows; where columns hold text and that is allowed, a second reading takes it in or leaves it out."""
-    reading, odd = one_pass(table, places, {}, stop=choice.categories == "error")
+    target = {places[-1]: Levels()} if outcome is not None and outcome.levels else {}
+    reading, odd = one_pass(table, places, target, stop=choice.categories == "error")
     if not odd:
         return reading
     if choice.categories == "drop":
         reading.keep_columns(np.array([place not in odd for place in places]))
         reading.notes.append(f"left out {_columns(len(odd))} with text: {listed([table.names[j] for j in odd])}")
         return reading
-    reading, many = one_pass(table, places, {place: Levels() for place in odd}, stop=False)
+    reading, many = one_pass(table, places, {**target, **{place: Levels() for place in odd}}, stop=False)
     if many:
         place = min(many)
         raise TableError(

@@ -112,7 +112,7 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
 
 
 def test_constants_that_the_text_leaves_open_are_those_that_give_its_numbers() -> None:
-    assert PaperSettings().blur(2000) == Blur(1.0, "instead", 1e-2)
+    assert PaperSettings().blur(2000) == Blur(1.0, "noise", 1e-2)
     assert PaperSettings().blur(2001) == Blur(0.1, "variance", 1e-3)
     assert PaperSettings(kappa=0.2, kappa_place="variance", loo_jitter=0.3).blur(100) == Blur(0.2, "variance", 0.3)
     assert PaperSettings().target == "standardised"
