@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from lightweight import light
 
 from ssvgp import SSVGPRegressor
 from ssvgp.tables.columns import TableError
@@ -20,10 +21,6 @@ def frame() -> pd.DataFrame:
     X = rng.normal(size=(N, D)) * [1.0, 10.0, 0.1, 1.0]
     table = pd.DataFrame(X, columns=list("abcd"))
     return table.assign(y=np.sin(2.0 * X[:, 0]) + 0.1 * X[:, 1] + 0.1 * rng.normal(size=N))
-
-
-def light(**parameters: object) -> SSVGPRegressor:
-    return SSVGPRegressor(kernel="se", random_state=0, **parameters)  # type: ignore[arg-type]
 
 
 @pytest.fixture

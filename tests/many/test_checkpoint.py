@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from lightweight import light
 
-from ssvgp import SSVGPRegressor
 from ssvgp.many import fitting
 from ssvgp.many.checkpoint import CheckpointError
 
@@ -22,10 +22,6 @@ def table() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, D))
     return X, X[:, [0, 1, 2, 3, 4, 0]] + 0.5 * rng.normal(size=(N, Q))
-
-
-def light(**parameters: object) -> SSVGPRegressor:
-    return SSVGPRegressor(kernel="se", random_state=0, **parameters)  # type: ignore[arg-type]
 
 
 class Killed(BaseException):
@@ -63,7 +59,7 @@ def test_a_killed_run_goes_on_and_fits_nothing_twice(tmp_path: Path, monkeypatch
 def test_a_process_that_is_killed_leaves_whole_files(tmp_path: Path) -> None:
     code = f"""
     import os, signal, sys
-    sys.path.insert(0, {str(Path(__file__).parent)!r})
+    sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[1])!r}]
     import test_checkpoint as t
     X, Y = t.table()
     def report(done):

@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from lightweight import light
 
 import ssvgp
 from ssvgp import DataWarning, SSVGPRegressor, StoreError
@@ -26,10 +27,6 @@ def table(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     X = rng.normal(size=(N, D))
     signal = np.column_stack([X[:, 0], np.sin(2.0 * X[:, 1]), np.zeros(N), X[:, 2] * X[:, 3]])
     return X, signal + 0.3 * rng.normal(size=(N, 4))
-
-
-def light(**parameters: object) -> SSVGPRegressor:
-    return SSVGPRegressor(kernel="se", random_state=0, **parameters)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
