@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.outcomes import OutcomeAnswer, ours, rival
 from experiments.problems import Problem
 from experiments.scoring import Answer, normal_answer
 from ssvgp import SSVGPRegressor, peers
@@ -21,6 +22,7 @@ from ssvgp.settings import PaperSettings
 
 EXACT_ROWS = 2000  # of training, for methods that factor a matrix of all rows
 SAMPLER_ROWS = 500  # likewise for those that factor it many thousand times
+OUTCOME_ROWS = 1000  # likewise for those that do so at every step to a mode of f
 WARM_SHAPE = (300, 1000)
 BY_V = (1e2, 1e3, 1e4, 1e5, 1e6)
 QUICK_PAPER = {"rounds": 2, "first_steps": 20, "steps": 10, "extra_steps": 0}
@@ -128,7 +130,25 @@ READINGS: dict[str, Method] = {
         smoke={"steps": 5},
     ),
 }
-METHODS: dict[str, Method] = OURS | RIVALS | READINGS
+# Of classes and counts: experiments/outcomes.py has what they answer.
+OUTCOMES: dict[str, Method] = {
+    "ssvgp_classes": Method("ours, classes", warm=False),
+    "ssvgp_counts": Method("ours, counts", warm=False),
+    "logistic_l1": Method("L1 logistic regression", "logistic_l1", smoke=CROSS_VALIDATED, warm=False),
+    "poisson_l1": Method("L1 Poisson regression", "poisson_l1", smoke=CROSS_VALIDATED, warm=False),
+    "forest_classes": Method("random forest", "forest_classes", smoke={"trees": 30}, warm=False),
+    "forest_counts": Method("random forest", "forest_counts", smoke={"trees": 30}, warm=False),
+    "lightgbm_classes": Method("LightGBM", "lightgbm_classes", smoke={"trees": 30, "folds": 3}, warm=False),
+    "lightgbm_counts": Method("LightGBM", "lightgbm_counts", smoke={"trees": 30, "folds": 3}, warm=False),
+    "ebm_classes": Method("EBM", "ebm_classes", smoke={"bags": 1, "pairs": 0, "rounds": 50}, warm=False),
+    "ebm_counts": Method("EBM", "ebm_counts", smoke={"bags": 1, "pairs": 0, "rounds": 50}, warm=False),
+    "gpboost_classes": Method(
+        "GPBoost", "gpboost_classes", smoke={"iterations": 2}, most_rows=OUTCOME_ROWS, warm=False
+    ),
+    "gpboost_counts": Method("GPBoost", "gpboost_counts", smoke={"iterations": 2}, most_rows=OUTCOME_ROWS, warm=False),
+    "bart_classes": Method("BART, probit", "bart_classes", smoke={"trees": 5, "burn_in": 10, "draws": 10}, warm=False),
+}
+METHODS: dict[str, Method] = OURS | RIVALS | READINGS | OUTCOMES
 
 
 def missing(name: str) -> str | None:
@@ -152,9 +172,11 @@ def settings_of(name: str, extra: Mapping[str, Any], smoke: bool) -> dict[str, A
 
 def answer(
     name: str, problem: Problem, settings: Mapping[str, Any], seed: int, checkpoint: str | None = None
-) -> Answer:
+) -> Answer | OutcomeAnswer:
     """Fit the method of that name and let it predict; `checkpoint` is the file of one that resumes."""
     method = METHODS[name]
+    if problem.kind != "numbers":
+        return rival(method.peer, problem, settings, seed) if method.peer else ours(problem, settings, seed)
     if method.peer:
         return _rival(method, problem, settings, seed, checkpoint)
     return _ours(method, problem, settings, seed)

@@ -16,7 +16,10 @@ FIRST_SEED = 1000  # all measurements count up from here; the engine was built o
 
 @dataclass(frozen=True)
 class Problem:
-    """X (n, d), y (n,), X_test (t, d), y_test (t,); the signal f_test (t,) and the truth relevant (d,) if known."""
+    """X (n, d), y (n,), X_test (t, d), y_test (t,); the signal f_test (t,) and the truth relevant (d,) if known.
+
+    The `kind` of the target is "numbers", "classes" (labels) or "counts".
+    """
 
     name: str
     X: np.ndarray
@@ -25,6 +28,7 @@ class Problem:
     y_test: np.ndarray
     f_test: np.ndarray | None = None
     relevant: np.ndarray | None = None
+    kind: str = "numbers"
 
 
 Maker = Callable[[int, bool], Problem]

@@ -158,5 +158,8 @@ def told(line: Mapping[str, Any]) -> str:
     """One trial on one line of the screen."""
     if "error" in line:
         return f"  {label(line)}  FAILED {line['error']}"
-    shown = {key: line["scores"].get(key) for key in ("nmse", "mcc", "nlpd", "selected", "seconds", "peak_mb")}
+    shown = {
+        key: line["scores"].get(key)
+        for key in ("nmse", "loss", "base", "auc", "mcc", "nlpd", "selected", "seconds", "peak_mb")
+    }
     return f"  {label(line)}  " + "  ".join(f"{key} {value:.4g}" for key, value in shown.items() if value is not None)

@@ -19,6 +19,7 @@ from typing import Any
 
 from benchmarks.unit import unit_seconds
 from experiments import methods, scoring, store
+from experiments.outcomes import outcome_scores
 from experiments.problems import thinned
 from experiments.processes import peak_bytes, versions
 from ssvgp import peers
@@ -47,8 +48,10 @@ def _measured(job: Mapping[str, Any]) -> dict[str, Any]:
     start = time.process_time()
     answer = methods.answer(name, problem, job["settings"], seed, store.checkpoint_of(job))
     cpu, peak = time.process_time() - start, peak_bytes() / MEGABYTE
-    found = scoring.scores(problem, answer) | {"cpu_seconds": cpu, "peak_mb": peak, "data_mb": before}
-    if not math.isfinite(found["nmse"]):
+    numbers = problem.kind == "numbers"
+    found = scoring.scores(problem, answer) if numbers else outcome_scores(problem, answer)
+    found |= {"cpu_seconds": cpu, "peak_mb": peak, "data_mb": before}
+    if not math.isfinite(found["nmse" if numbers else "loss"]):
         raise ValueError("the predictions are not finite")
     out = {
         "n": int(whole.y.size),

@@ -2,10 +2,12 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
+from ssvgp.classifier import SSVGPClassifier, load
 from ssvgp.data.inputs import DataWarning
-from ssvgp.estimator import SSVGPRegressor, load
+from ssvgp.estimator import SSVGPRegressor
 from ssvgp.evidence.loo import LeaveOneOut
 from ssvgp.explain.calibration import Check
+from ssvgp.explain.classes import ClassCheck
 from ssvgp.explain.correlated import Relative
 from ssvgp.explain.effects import Effect, Interaction
 from ssvgp.explain.sobol import Shares
@@ -39,6 +41,7 @@ except PackageNotFoundError:  # a source tree that was never installed
 __all__ = [
     "AutoSettings",
     "Check",
+    "ClassCheck",
     "DataWarning",
     "Effect",
     "Ensemble",
@@ -56,6 +59,7 @@ __all__ = [
     "Proposer",
     "Regime",
     "Relative",
+    "SSVGPClassifier",
     "SSVGPRegressor",
     "SearchSettings",
     "Searched",

@@ -73,8 +73,8 @@ def test_fit_speaks_json_to_machines(here: Path, report_stand_in: None) -> None:
     result = run("fit", "table.csv", "-t", "y", "--kernel", "se", "--json", "--report", "out.html")
     told = json.loads(result.stdout)
     assert set(told) == {
-        "command", "target", "method", "rows", "columns", "threshold", "selected", "inputs", "variance_shares",
-        "noise_sd", "leave_one_out", "seconds", "interrupted", "notes", "model", "report",
+        "command", "target", "method", "rows", "columns", "threshold", "selected", "inputs", "likelihood",
+        "variance_shares", "noise_sd", "leave_one_out", "seconds", "interrupted", "notes", "model", "report",
     }  # fmt: skip
     assert told["selected"] == ["b"] and told["rows"] == 30 and not told["interrupted"]
     assert told["inputs"][0]["name"] == "b" and len(told["inputs"]) == 4

@@ -25,17 +25,36 @@ QUICK: dict[str, dict[str, object]] = {
     "gam_ssl_gic": {"spikes": 6},
     "lightgbm": {"trees": 100, "folds": 3},
     "sparse_bart": {"trees": 20, "burn_in": 200, "draws": 200},
+    "logistic_l1": {"folds": 3, "penalties": 8},
+    "forest_classes": {"trees": 50},
+    "lightgbm_classes": {"trees": 60, "folds": 3},
+    "ebm_classes": {"bags": 1, "pairs": 0, "rounds": 200},
+    "gpboost_classes": {"iterations": 6},
+    "bart_classes": {"trees": 10, "burn_in": 100, "draws": 100},
+    "poisson_l1": {"folds": 3, "penalties": 8},
+    "forest_counts": {"trees": 50},
+    "lightgbm_counts": {"trees": 60, "folds": 3},
+    "ebm_counts": {"bags": 1, "pairs": 0, "rounds": 200},
+    "gpboost_counts": {"iterations": 6},
 }
 
 pytestmark = [pytest.mark.peers, pytest.mark.filterwarnings("ignore")]
 
 
-@pytest.fixture(params=sorted(peers.PEERS))
-def peer(request):
+def of_kind(kind):
+    return sorted(name for name, entry in peers.PEERS.items() if entry.predicts == kind)
+
+
+def quick(name):
     try:
-        return peers.make(request.param, random_state=0, **QUICK.get(request.param, {}))
+        return peers.make(name, random_state=0, **QUICK.get(name, {}))
     except peers.MissingPeer as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(params=of_kind("numbers"))
+def peer(request):
+    return quick(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +105,71 @@ def test_bad_input_is_refused_at_the_door(peer, table):
     peer.fit(X, y)
     with pytest.raises(ValueError, match="columns"):
         peer.predict(X_test[:, :2])
+
+
+@pytest.fixture(scope="module")
+def outcomes(table):
+    """The same rows with labels and counts that the first input decides."""
+    X, _, X_test, _ = table
+    rng = np.random.default_rng(6)
+    signal, signal_test = ((rows[:, 0] - 40.0) / 7.0 for rows in (X, X_test))
+    three = np.array(["low", "middle", "high"])[np.digitize(signal, [-0.6, 0.6])]
+    two = np.where(signal + 0.3 * rng.normal(size=ROWS) > 0.2, "yes", "no")
+    return {
+        "two": (two, np.where(signal_test > 0.2, "yes", "no")),
+        "three": (three, np.array(["low", "middle", "high"])[np.digitize(signal_test, [-0.6, 0.6])]),
+        "counts": (rng.poisson(np.exp(1.0 + signal)), np.exp(1.0 + signal_test)),
+    }
+
+
+@pytest.mark.parametrize("name", of_kind("classes"))
+@pytest.mark.parametrize("kind", ["two", "three"])
+def test_a_rival_of_classes_gives_probabilities_that_tell_them_apart_and_ranks_the_input(name, kind, table, outcomes):
+    peer, (X, _, X_test, _), (labels, truth) = quick(name), table, outcomes[kind]
+    found = peer.fit(X, labels).predict(X_test)
+    assert found.classes.tolist() == sorted(set(labels))
+    assert found.values.shape == (TESTS, len(found.classes)) and (found.values > 0).all()
+    np.testing.assert_allclose(found.values.sum(axis=1), 1.0)
+    assert np.mean(found.classes[found.values.argmax(axis=1)] == truth) >= 0.6
+    relevance = peer.relevance()
+    assert np.argmax(relevance.scores) == 0 and relevance.selected[0]
+    assert relevance.scores[-1] == 0 and not relevance.selected[-1]
+    np.testing.assert_allclose(peer.fit(X, labels).predict(X_test).values, found.values, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", of_kind("counts"))
+def test_a_rival_of_counts_predicts_their_mean_and_ranks_the_input(name, table, outcomes):
+    peer, (X, _, X_test, _), (counts, rate) = quick(name), table, outcomes["counts"]
+    forecast = peer.fit(X, counts).predict(X_test)
+    assert (forecast.mean > 0).all() and (forecast.variance >= forecast.mean).all()
+    # closer to the true rates than the overall mean is
+    assert np.mean(np.abs(forecast.mean - rate)) < 0.7 * np.mean(np.abs(counts.mean() - rate))
+    relevance = peer.relevance()
+    assert np.argmax(relevance.scores) == 0 and relevance.selected[0] and relevance.scores[-1] == 0
+    np.testing.assert_allclose(peer.fit(X, counts).predict(X_test).mean, forecast.mean, rtol=1e-6)
+
+
+def test_one_class_alone_and_what_is_no_count_are_refused(table):
+    X = table[0]
+    with pytest.raises(ValueError, match="two classes are the least"):
+        quick("logistic_l1").fit(X, ["a"] * len(X))
+    with pytest.raises(ValueError, match="whole numbers"):
+        quick("poisson_l1").fit(X, X[:, 0])
+
+
+def test_the_penalised_poisson_satisfies_the_conditions_of_its_optimum():
+    from ssvgp.peers.poisson import poisson_path
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 8))
+    y = rng.poisson(np.exp(0.5 * X[:, 0] - 0.4 * X[:, 3])).astype(float)
+    penalties = np.array([0.2, 0.05])
+    for penalty, row in zip(penalties, poisson_path(X, y, penalties), strict=True):
+        slope = X.T @ (y - np.exp(X @ row[:-1] + row[-1])) / len(y)
+        active = row[:-1] != 0
+        np.testing.assert_allclose(slope[active], penalty * np.sign(row[:-1][active]), atol=1e-4)
+        assert (np.abs(slope[~active]) <= penalty + 1e-4).all()
+        assert abs(np.mean(y - np.exp(X @ row[:-1] + row[-1]))) < 1e-4
 
 
 def test_an_unknown_name_lists_the_rivals():

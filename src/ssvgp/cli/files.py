@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ssvgp import store
-from ssvgp.estimator import SSVGPRegressor, model_of
+from ssvgp.classifier import SSVGPClassifier, model_of
+from ssvgp.estimator import SSVGPRegressor
 from ssvgp.tables.columns import MissingLibrary, TableError, shown
 from ssvgp.tables.recipe import Recipe, recipe_from, recipe_record
 
 SUFFIX = ".ssvgp"
+Model = SSVGPRegressor | SSVGPClassifier
 ENTRY, NOTES = "recipe", "table_notes"  # in the header of a model file
 
 
@@ -21,7 +23,7 @@ ENTRY, NOTES = "recipe", "table_notes"  # in the header of a model file
 class ModelFile:
     """A model, how the columns of a table become its inputs (None where it was fitted in Python), and what was done."""
 
-    model: SSVGPRegressor
+    model: Model
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
 
@@ -34,7 +36,22 @@ class ModelFile:
 def save(file: ModelFile, path: Path) -> None:
     """Write a model with its recipe and notes, which are two more entries in the header of the file."""
     more = {} if file.recipe is None else {ENTRY: recipe_record(file.recipe), NOTES: list(file.notes)}
-    store.save(path, file.model.fitted_, file.model.get_params(deep=False), more)
+    parameters = file.model.get_params(deep=False)
+    if isinstance(file.model, SSVGPClassifier):
+        store.save_classes(path, file.model.fitted_, parameters, more)
+    elif hasattr(file.model, "targets_"):
+        store.save_several(path, file.model.several_, parameters, more)
+    else:
+        store.save(path, file.model.fitted_, parameters, more)
+
+
+def notes_of(model: Model) -> list[Mapping[str, Any]]:
+    """What the method noted in each of the fits of a model: one, or one for each class or target."""
+    if isinstance(model, SSVGPClassifier):
+        return [part.ensemble.notes for part in model.fitted_.parts]
+    if hasattr(model, "targets_"):
+        return [one.ensemble.notes for one in model.several_.fits if one is not None]
+    return [model.ensemble_.notes]
 
 
 def load(path: Path) -> ModelFile:
@@ -43,7 +60,7 @@ def load(path: Path) -> ModelFile:
         raise TableError(f"{shown(str(path))} is a folder: name a model in it")
     if not path.exists():
         raise TableError(f"no file {shown(str(path))}: `ssvgp fit` writes models")
-    stored = store.load(path)
+    stored = store.load_any(path)
     record, notes = stored.header.get(ENTRY), tuple(str(note) for note in stored.header.get(NOTES, ()))
     return ModelFile(model_of(stored), None if record is None else _recipe(record, path), notes)
 
@@ -55,15 +72,22 @@ def _recipe(record: Any, path: Path) -> Recipe:
         raise TableError(f"{shown(str(path))} does not say how its table was read: fit again") from None
 
 
-def report_writer() -> Callable[[SSVGPRegressor, Path, str, Sequence[str]], object]:
+def report_writer() -> Callable[[Model, Path, str, Sequence[str]], object]:
     """What writes the report of a model as one HTML page; asked for before a fit, so that it is not missed after."""
-    from ssvgp.report import report, style  # here, since other commands do without what they load
+    from ssvgp.report import overview, report, style  # here, since other commands do without what they load
 
     try:
         style.library()
     except ImportError:
         raise MissingLibrary("reports need matplotlib: pip install 'ssvgp[plots]'") from None
-    return report.write_report
+
+    def write(model: SSVGPRegressor, path: Path, target: str, notes: Sequence[str]) -> None:
+        if hasattr(model, "targets_"):
+            overview.write_overview(model, path, notes)
+        else:
+            report.write_report(model, path, target, notes)
+
+    return write
 
 
 def check_output(path: Path | None, *inputs: Path) -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,13 @@ import click
 
 from ssvgp import __version__, kernel_named
 from ssvgp.cli import answer, fitting, predicting
-from ssvgp.cli.demo import DECISIVE, TARGET
+from ssvgp.cli.cluster import on_cluster
+from ssvgp.cli.demo import DEMOS
 from ssvgp.cli.files import SUFFIX, check_output, load, report_writer
-from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Voice
+from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Interrupted, Voice
 from ssvgp.tables.columns import MissingLibrary, TableError, plain, suggestion
 from ssvgp.tables.dialect import Asked
+from ssvgp.tables.outcome import ASKED
 from ssvgp.tables.prepare import CATEGORIES, Choice
 from ssvgp.tables.recipe import MISSING_IN_FIT, MISSING_IN_PREDICT
 
@@ -80,6 +81,8 @@ def stop(error: BaseException) -> Stop:
         return Stop(f"{error.format_message()} ({where.command_path if where else 'ssvgp'} --help)", WRONG_INPUT)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return Stop("interrupted before there was anything to keep", INTERRUPTED)
+    if isinstance(error, Interrupted):
+        return Stop(str(error), INTERRUPTED)
     if isinstance(error, MissingLibrary):
         return Stop(str(error), NO_LIBRARY)
     if isinstance(error, MemoryError):
@@ -144,9 +147,11 @@ def cli() -> None:
 
 @cli.command("fit")
 @click.argument("table", type=FILE)
-@click.option("--target", "-t", default="", metavar="NAME", help="Column to predict.")
+@click.option("--target", "-t", default="", metavar="NAME", help="Column to predict; several by commas or *.")
 @click.option("--weight", default="", metavar="NAME", help="Column that says how many times a row counts.")
 @click.option("--noise", default="", metavar="NAME", help="Column with the known noise variance of a row.")
+@click.option("--exposure", default="", metavar="NAME", help="Column with what a count is a count of: time, area.")
+@click.option("--likelihood", type=click.Choice(ASKED), default="auto", show_default=True, help="What the target is.")
 @click.option("--output", "-o", type=FILE, help="Model to write. Default: name of the table with .ssvgp.")
 @click.option("--report", type=FILE, help="Report to write, one HTML page.")
 @click.option("--features", multiple=True, metavar="NAMES", help="Columns to use; commas, *, repeatable. Default: all.")
@@ -158,38 +163,53 @@ def cli() -> None:
 @click.option("--transform", type=CURVES, default="auto", show_default=True, help="Curve for a skewed target.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same answer.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processor cores; -1 for all.")
+@click.option("--sample-rows", type=click.IntRange(min=2), help="Rows drawn from a folder. Default: 100000.")
+@click.option("--checkpoint", type=FILE, help="Folder of finished targets: a run that was killed goes on.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers fit the targets.")
 @how_to_read
 @how_to_speak
 def fit_command(
-    table: Path, target: str, weight: str, noise: str, output: Path | None, report: Path | None,
-    features: tuple[str, ...], drop: tuple[str, ...], missing: str, categories: str, kernel: str, method: str,
-    transform: str, seed: int, jobs: int, quiet: bool, as_json: bool, **written: Any,
+    table: Path, target: str, weight: str, noise: str, exposure: str, likelihood: str, output: Path | None,
+    report: Path | None, features: tuple[str, ...], drop: tuple[str, ...], missing: str, categories: str, kernel: str,
+    method: str, transform: str, seed: int, jobs: int, sample_rows: int | None, checkpoint: Path | None,
+    scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
-    """Fit a model to TABLE: CSV, TSV, Parquet or Feather."""
-    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed, "n_jobs": jobs}
+    """Fit a model to TABLE: CSV, TSV, Parquet or Feather, or a folder of Parquet files."""
+    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed}
+    options["n_jobs"] = jobs if scheduler is None else None  # None: as many as the cluster has
     options["target_transform"] = None if transform == "none" else transform
-    choice = Choice(target, features, drop, missing, categories, weight, noise)
+    options["checkpoint"] = checkpoint
+    choice = Choice(target, features, drop, missing, categories, weight, noise, exposure, likelihood)
     model = output or Path(table.with_suffix(SUFFIX).name)
-    order = fitting.FitOrder(table, choice, model, report, _asked(**written), options)
-    _end(fitting.fit(order, Voice(quiet, as_json)))
+    order = fitting.FitOrder(table, choice, model, report, _asked(**written), options, sample_rows)
+    with on_cluster(scheduler):
+        _end(fitting.fit(order, Voice(quiet, as_json)))
 
 
 @cli.command("predict")
 @click.argument("model", type=FILE)
 @click.argument("table", type=FILE)
-@click.option("--output", "-o", type=FILE, help="CSV or TSV file to write. Default: standard output.")
+@click.option("--output", "-o", type=FILE, help="CSV or TSV file to write, or folder. Default: standard output.")
 @click.option("--level", type=SHARE, default=0.95, show_default=True, help="Probability of the interval.")
 @click.option("--keep", multiple=True, metavar="NAMES", help="Columns of TABLE to write beside the predictions.")
 @click.option("--missing", type=GAPS_IN_PREDICT, help="Missing values. Default: as in the fit.")
+@click.option("--neighbours", type=click.IntRange(min=1), help="Nearest rows a prediction of a large model looks at.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Parts of a folder at a time; -1 for all cores.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers predict the parts of a folder.")
 @how_to_read
 @how_to_speak
 def predict_command(
     model: Path, table: Path, output: Path | None, level: float, keep: tuple[str, ...], missing: str | None,
-    quiet: bool, as_json: bool, **written: Any,
+    neighbours: int | None, jobs: int, scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
-    """Predict the rows of TABLE with MODEL: mean, standard deviation and interval of each."""
-    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written))
-    _end(predicting.predict(order, Voice(quiet, as_json)))
+    """Predict the rows of TABLE with MODEL: mean, standard deviation and interval, or class and probabilities.
+
+    A folder of Parquet files goes to a folder, a file for each file; those that are there already are kept.
+    """
+    workers = jobs if scheduler is None else None  # None: as many as the cluster has
+    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers, neighbours)
+    with on_cluster(scheduler):
+        _end(predicting.predict(order, Voice(quiet, as_json)))
 
 
 @cli.command("report")
@@ -212,6 +232,10 @@ def report_command(model: Path, output: Path | None, quiet: bool, as_json: bool)
 def inspect_command(model: Path, quiet: bool, as_json: bool) -> None:
     """Print what MODEL found: selected inputs, their probabilities, how well it predicts."""
     loaded = load(model)
+    if hasattr(loaded.model, "targets_"):
+        several = answer.several_record(loaded.model)
+        Voice(quiet, as_json).answer({"command": "inspect", **several}, answer.several_lines(several))
+        return
     record = answer.answer_record(loaded.model, loaded.target or None)
     heading = f"{record['rows']} rows, {record['columns']} inputs, method {record['method']}"
     heading += f", target {record['target']}" if record["target"] else ""
@@ -219,11 +243,14 @@ def inspect_command(model: Path, quiet: bool, as_json: bool) -> None:
 
 
 @cli.command("demo")
+@click.option("--classes", "kind", flag_value="classes", help="Two classes: which batches are good.")
+@click.option("--counts", "kind", flag_value="counts", help="Counts: faults in a shift.")
 @click.option("--report/--no-report", "with_report", default=True, help="Whether to write the report.")
 @how_to_speak
-def demo_command(with_report: bool, quiet: bool, as_json: bool) -> None:
+def demo_command(kind: str | None, with_report: bool, quiet: bool, as_json: bool) -> None:
     """Fit a bundled table of a made-up reactor; write ssvgp_demo.csv, .ssvgp and .html here."""
-    voice, name = Voice(quiet, as_json), Path.cwd() / "ssvgp_demo.csv"
+    demo = DEMOS[kind or "numbers"]
+    voice, name = Voice(quiet, as_json), Path.cwd() / f"ssvgp_{demo.file}"
     report = name.with_suffix(".html") if with_report else None
     try:
         report_writer()
@@ -232,10 +259,11 @@ def demo_command(with_report: bool, quiet: bool, as_json: bool) -> None:
             voice.note(str(error))
         report = None
     check_output(name)
-    name.write_bytes((files("ssvgp.cli") / "demo_table.csv").read_bytes())
-    voice.step(f"120 runs of a reactor; its yield depends on {', '.join(DECISIVE)}, and on none of 56 more sensors")
+    name.write_bytes(demo.content())
+    voice.step(demo.said)
+    choice = Choice(demo.target, exposure=demo.exposure)
     options = {"random_state": 0}
-    _end(fitting.fit(fitting.FitOrder(name, Choice(TARGET), name.with_suffix(SUFFIX), report, options=options), voice))
+    _end(fitting.fit(fitting.FitOrder(name, choice, name.with_suffix(SUFFIX), report, options=options), voice))
 
 
 def main() -> None:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ssvgp.data.target import Target
 from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
 from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
-from ssvgp.records import Member, Prediction, Response, Train, has_sites
+from ssvgp.records import Member, Prediction, Response, has_sites
 
 PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
 MEMBERS = 8  # that speak for all of them where rows are many
@@ -27,7 +27,8 @@ MEMBERS = 8  # that speak for all of them where rows are many
 class Check:
     """Rows (r,) of n with their targets and what the other rows predict, in units of y.
 
-    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i).
+    `lower` and `upper` (r,) are the ends of the central 90% interval, `place` (r,) is P(Y_i <= y_i), of counts less
+    half of P(Y_i = y_i).
     """
 
     rows: np.ndarray
@@ -70,9 +71,10 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        prediction = _mixed(each, fitted.ensemble.weights, _response(fitted, fitted.ensemble.members))
+        prediction = _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, fitted.ensemble.members))
+        prediction, y = fitted.sharpened(prediction), fitted.standardised
         restored = target.moments(prediction)
-        density = log_density(prediction, train.y) + target.log_slope(target.restore(train.y))
+        density = log_density(prediction, y) + target.log_slope(target.restore(y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
         if fitted.places is None or fitted.numbers is None:
             return found
@@ -91,13 +93,8 @@ def check(fitted: Fitted) -> Check:
     """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
 
     def found() -> Check:
-        if fitted.check_rows is None:
-            members, weights = fitted.ensemble.members, fitted.ensemble.weights
-            response = _response(fitted, members)
-            found = check_of(leave_each_out(fitted), weights, fitted.train, fitted.target, response)
-        else:
-            found = sampled_check(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
-        return _in_table(found, fitted)
+        rows, prediction = left_out(fitted)
+        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted), fitted)
 
     return fitted.cache.once(("check", fitted.neighbours), found)
 
@@ -121,30 +118,35 @@ def _response(fitted: Fitted, members: Sequence[Member]) -> Response | None:
     return noise.response([member.parameters for member in members]) if has_sites(noise) else None
 
 
-def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, response: Response | None = None) -> Prediction:
-    """What every member says about the same rows, as one mixture."""
+def _mixed(
+    each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted, response: Response | None = None
+) -> Prediction:
+    """What every member says about the same rows, as one mixture, with the weak part that all have in common.
+
+    A single row has next to no part in the coefficients of that, which rest on all rows.
+    """
     means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
+    if fitted.weak is not None:
+        rows = _rows_of(fitted, each[0].rows)
+        means, variances = means + fitted.weak.at(rows), variances + fitted.weak.variance(rows)
     return Prediction(means, variances, np.zeros(len(each)), weights, response)  # noise is in already, or the response
 
 
-def check_of(
-    each: Sequence[LeaveOneOut],
-    weights: np.ndarray,
-    train: Train,
-    target: Target,
-    response: Response | None = None,
-) -> Check:
-    """The check from what every member says about the same rows."""
-    rows, prediction = each[0].rows, _mixed(each, weights, response)
-    y = train.y[rows]
-    level = 0.9
-    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
-    mean = target.moments(prediction).mean
-    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], distribution(prediction, y), train.n)
+def _rows_of(fitted: Fitted, rows: np.ndarray) -> Any:
+    """These rows of the table; the table itself, which may be a view, where they are all of them."""
+    return fitted.train.X if rows.size == fitted.train.n else fitted.train.X[rows]
 
 
-def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
-    """The check at a fixed random sample of rows, each given its nearest others, by the heaviest members.
+def left_out(fitted: Fitted) -> tuple[np.ndarray, Prediction]:
+    """Rows (r,) of the fit and what the others say of them: all rows, or a fixed random sample of a large table."""
+    if fitted.check_rows is not None:
+        return sampled(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
+    each, members = leave_each_out(fitted), fitted.ensemble.members
+    return each[0].rows, _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, members))
+
+
+def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Prediction]:
+    """The same at a fixed random sample of rows, each given its nearest others, by the heaviest members.
 
     At most so many rows are asked for. The cost does not depend on n but through the search for neighbours.
     """
@@ -153,4 +155,16 @@ def sampled_check(fitted: Fitted, neighbours: int, most: int) -> Check:
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return check_of(each, weights, fitted.train, fitted.target, _response(fitted, members))
+    return rows, _mixed(each, weights, fitted, _response(fitted, members))
+
+
+def check_of(rows: np.ndarray, prediction: Prediction, fitted: Fitted) -> Check:
+    """The check from what is said about rows (r,) that were left out."""
+    train, target, response = fitted.train, fitted.target, prediction.response
+    y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
+    level = 0.9
+    ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+    mean, place = target.moments(prediction).mean, distribution(prediction, y)
+    if response is not None and response.discrete:
+        place = 0.5 * (place + distribution(prediction, y - 1.0))  # the middle of the step at y
+    return Check(rows, target.restore(y), mean, ends[:, 0], ends[:, 1], place, train.n)

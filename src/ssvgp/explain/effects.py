@@ -10,11 +10,14 @@ a partial dependence measured from where the rows are. What inputs a and b do to
 
 Both are linear in f, so each member gives them a normal posterior; bands are quantiles of the mixture. The level of f,
 mean_i f(x_i), is kept apart, so that bands speak of shape.
+
+Where y is not f with noise (a probability, a rate), an effect is that on E(y | f) at the mean level: the link rises, so
+that means and bands go through it as they do through a curve of y. Scale "latent" leaves them as they are on f.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,9 +25,9 @@ import numpy as np
 
 from ssvgp.data.view import needs_whole_table
 from ssvgp.explain.fitted import Fitted
-from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
+from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, with_weak
 from ssvgp.gp.mixture import quantiles
-from ssvgp.records import Ensemble, Member, Prediction
+from ssvgp.records import Ensemble, Member, Prediction, has_sites
 
 GRID, PAIR_GRID = 30, 10
 SINGLE = float(np.finfo(np.float32).eps)
@@ -72,7 +75,7 @@ class Interaction:
     rows: np.ndarray
 
 
-def effect(fitted: Fitted, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
+def effect(fitted: Fitted, feature: int | str, grid: Any = None, level: float = 0.9, scale: str = "response") -> Effect:
     """The effect of one input, by name or number, at `grid` or at values that span the table."""
     _check_level(level)
     index, place = _place(fitted, feature)
@@ -83,14 +86,20 @@ def effect(fitted: Fitted, feature: int | str, grid: Any = None, level: float = 
     contrasts = np.eye(values.size + 1)
     contrasts[1:, 0] = -1.0
     rows, found = _averages(fitted, np.array([place]), settings, contrasts)
-    average, average_band = _restored(fitted, found, slice(0, 1), level, around=False)
-    mean, band = _restored(fitted, found, slice(1, None), level)
+    way = _way_back(fitted, scale)
+    average, average_band = _restored(fitted, found, slice(0, 1), level, way, around=False)
+    mean, band = _restored(fitted, found, slice(1, None), level, way)
     ends = (float(average[0]), float(average_band[0, 0]), float(average_band[0, 1]))
     return Effect(fitted.names[index], index, values, mean, band[:, 0], band[:, 1], level, *ends, rows)
 
 
 def interaction(
-    fitted: Fitted, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
+    fitted: Fitted,
+    a: int | str,
+    b: int | str,
+    grids: tuple[Any, Any] | None = None,
+    level: float = 0.9,
+    scale: str = "response",
 ) -> Interaction:
     """What two inputs do together beyond what each does alone, by name or number."""
     _check_level(level)
@@ -102,7 +111,7 @@ def interaction(
     settings = _pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
     contrasts = np.concatenate([np.eye(1, settings.shape[0]), _pair_contrasts(left.size, right.size)])
     rows, found = _averages(fitted, np.array([at, bt]), settings, contrasts)
-    mean, band = _restored(fitted, found, slice(1, None), level)
+    mean, band = _restored(fitted, found, slice(1, None), level, _way_back(fitted, scale))
     shape = (left.size, right.size)
     surfaces = (mean.reshape(shape), band[:, 0].reshape(shape), band[:, 1].reshape(shape))
     names = (fitted.names[first], fitted.names[second])
@@ -161,10 +170,12 @@ def _averages(
         rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
         ensemble = without_faint_background(fitted.ensemble)
-        return rows, averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
+        found = averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
+        return rows, with_weak(found, fitted.weak, blocks, contrasts)
     rows, some = _exact_rows(fitted, count)
     blocks, fewer = (Blocks(train.X[part], places, values) for part in (rows, some))
-    return rows, averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
+    found = averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
+    return rows, with_weak(found, fitted.weak, blocks, contrasts)
 
 
 def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -178,25 +189,55 @@ def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:
     return fitted.reference(many), fitted.reference(int(np.clip(pairs, FEWEST_ROWS, many)))
 
 
+@dataclass(frozen=True)
+class WayBack:
+    """From the process to what an effect is told in: a map that rises, whether it bends, and its slope if it does not.
+
+    The process is counted from `level`, which a likelihood may have of its own.
+    """
+
+    restore: Callable[[np.ndarray], np.ndarray]
+    bent: bool
+    slope: float
+    level: float = 0.0
+
+
+def _way_back(fitted: Fitted, scale: str) -> WayBack:
+    """Units of the target, or on the scale "latent" those of f where the likelihood has a link."""
+    noise, target = fitted.train.noise, fitted.target
+    if not has_sites(noise):
+        return WayBack(target.restore, target.curved, target.spread)
+    a = fitted.sharpness
+    if scale == "latent":
+        return WayBack(lambda f: a * f, False, a, noise.level)
+    response = noise.response([member.parameters for member in fitted.ensemble.members[:1]])
+
+    def expected(f: np.ndarray) -> np.ndarray:
+        values = a * np.asarray(f, dtype=float).reshape(1, -1)
+        return target.restore(response.expected(values, np.zeros_like(values))[0]).reshape(np.shape(f))
+
+    return WayBack(expected, True, 1.0, noise.level)
+
+
 def _restored(
-    fitted: Fitted, found: Averages, which: slice, level: float, around: bool = True
+    fitted: Fitted, found: Averages, which: slice, level: float, way: WayBack, around: bool = True
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean (q,) and band (q, 2) in units of the target.
 
     A change `around` the level is mapped back from the mean level: restore(m + change) - restore(m), which is a change
-    of scale unless the target was transformed. Quantiles go through the map, and so does the mean.
+    of scale unless the target was transformed or has a link. Quantiles go through the map, and so does the mean.
     """
     weights = fitted.ensemble.weights
     prediction = Prediction(found.means[:, which], found.variances[:, which], np.zeros(weights.size), weights)
     tail = 0.5 * (1.0 - level)
     mean, band = prediction.mean(), quantiles(prediction, np.array([tail, 1.0 - tail]), noise=False)
     if not around:
-        return fitted.target.restore(mean), fitted.target.restore(band)
-    if not fitted.target.curved:
-        return fitted.target.spread * mean, fitted.target.spread * band
-    base = float(weights @ found.means[:, 0])
-    zero = fitted.target.restore(np.array(base))
-    return fitted.target.restore(base + mean) - zero, fitted.target.restore(base + band) - zero
+        return way.restore(way.level + mean), way.restore(way.level + band)
+    if not way.bent:
+        return way.slope * mean, way.slope * band
+    base = way.level + float(weights @ found.means[:, 0])
+    zero = way.restore(np.array(base))
+    return way.restore(base + mean) - zero, way.restore(base + band) - zero
 
 
 # --- inputs and their values -----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from ssvgp.data.target import Target
 from ssvgp.explain.correlated import Relative
 from ssvgp.gp.batches import Work
 from ssvgp.gp.predict import Prepared, posterior, predict, prepared, ready_bytes
+from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
 
@@ -68,7 +69,8 @@ class Fitted:
     table's columns, None where it had none. `numbers` (r,) are the user's rows that took part and `places` (r,) where
     each is among the n of `train`, None where these are the rows as they came. `neighbours` are those that a prediction
     conditions on, None where it is exact; `check_rows` are left out in turn by a check, each given `check_neighbours`;
-    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn.
+    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn. What is said
+    of f is multiplied by `sharpness` where y is tied to it by a link (`explain.classes.sharpness_of`).
     """
 
     ensemble: Ensemble
@@ -83,6 +85,7 @@ class Fitted:
     check_rows: int | None = None
     check_neighbours: int = 256
     seed: int = 0
+    sharpness: float = 1.0
     threshold: float = 0.5
     n_jobs: int = 1
     max_memory: int | str | None = None
@@ -116,6 +119,8 @@ class Fitted:
         out = np.zeros(self.inputs.d)
         for member, weight in zip(self.members, self.ensemble.weights, strict=True):
             out[member.active] += weight * np.abs(member.parameters.theta)
+        if self.weak is not None:
+            out[self.inputs.kept[self.weak.columns]] += self.weak.theta
         return out
 
     @property
@@ -127,6 +132,8 @@ class Fitted:
         weight = np.zeros(self.inputs.d)
         for member, share in zip(self.members, self.ensemble.weights, strict=True):
             weight[member.active] += share
+        if self.weak is not None:
+            weight[self.inputs.kept[self.weak.columns]] += self.weak.chance
         theta, out = self.inverse_lengthscales, np.full(self.inputs.d, np.nan)
         spread = self.inputs.widen(self.inputs.spread)
         np.divide(spread * weight, theta, out=out, where=(weight > 0) & (theta > 0))
@@ -147,6 +154,17 @@ class Fitted:
         return {"sparse": max(1.0 - share, 0.0), "background": 0.0, "noise": min(share, 1.0)}
 
     @property
+    def weak(self) -> Weak | None:
+        """The part of f that only all rows together show, beside the members; None where there is none."""
+        weak: Weak | None = self.ensemble.weak
+        return weak
+
+    @property
+    def standardised(self) -> np.ndarray:
+        """Training targets (n,) as the fit met them; members are conditioned on what the weak part leaves of them."""
+        return self.train.y if self.weak is None else self.train.y + self.weak.at(self.train.X)
+
+    @property
     def _noise(self) -> float:
         """Mean noise variance of the members, of the standardised target, or what stands for it in units of f."""
         noise, each = self.train.noise, [member.parameters for member in self.ensemble.members]
@@ -157,7 +175,7 @@ class Fitted:
     @property
     def observed(self) -> np.ndarray:
         """Training targets in units of y, one for each of the user's rows that took part."""
-        y = self.target.restore(self.train.y)
+        y = self.target.restore(self.standardised)
         return y if self.places is None else y[self.places]
 
     # --- predictions
@@ -180,7 +198,21 @@ class Fitted:
         work = Work(self.n_jobs, bytes_of(self.max_memory))
         with one_blas_thread():
             found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
-        return found if exposure is None else replace(found, means=found.means + np.log(exposure))
+        found = self.sharpened(found)
+        if exposure is not None:
+            found = replace(found, means=found.means + np.log(exposure))
+        if self.weak is None:
+            return found
+        with one_blas_thread():
+            means, variances = found.means + self.weak.at(rows), found.variances + self.weak.variance(rows)
+        return replace(found, means=means, variances=variances)
+
+    def sharpened(self, found: Prediction) -> Prediction:
+        """Moments of every component, multiplied by the sharpness."""
+        if self.sharpness == 1.0:
+            return found
+        a = self.sharpness
+        return replace(found, means=a * found.means, variances=a**2 * found.variances)
 
     def prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""
@@ -203,6 +235,8 @@ class Fitted:
 
     def looked_at(self, place: int) -> bool:
         """Whether some member looks at this one of the kept columns."""
+        if self.weak is not None and place in self.weak.columns:
+            return True
         return any(m.background is not None or place in m.active for m in self.ensemble.members)
 
     def generator(self) -> np.random.Generator:

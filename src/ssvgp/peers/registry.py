@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
-from ssvgp.peers.contract import MissingPeer, Peer
+from ssvgp.peers.contract import MissingPeer
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Entry:
     name: str
     settings: dict[str, object]
     libraries: tuple[str, ...] = ()
+    predicts: str = "numbers"  # or "classes", "counts"
 
 
 PEERS: dict[str, Entry] = {
@@ -38,11 +40,25 @@ PEERS: dict[str, Entry] = {
     "gam_ssl_gic": Entry("additive_ssl", "SpikeSlabGroupLassoGIC", {}),
     "lightgbm": Entry("trees", "LightGBM", {}, ("lightgbm",)),
     "sparse_bart": Entry("bart", "SparseBART", {}, ("bartz",)),
+    "logistic_l1": Entry("logistic", "LogisticL1", {}, (), "classes"),
+    "forest_classes": Entry("forest", "ForestOfClasses", {}, (), "classes"),
+    "lightgbm_classes": Entry("boosting", "LightGBMOfClasses", {}, ("lightgbm",), "classes"),
+    "ebm_classes": Entry("ebm", "EBMOfClasses", {}, ("interpret",), "classes"),
+    "gpboost_classes": Entry("boosted_gp_outcomes", "BoostedGPOfClasses", {}, ("gpboost",), "classes"),
+    "bart_classes": Entry("bart_probit", "ProbitBART", {}, ("bartz",), "classes"),
+    "poisson_l1": Entry("poisson", "PoissonL1", {}, (), "counts"),
+    "forest_counts": Entry("forest", "ForestOfCounts", {}, (), "counts"),
+    "lightgbm_counts": Entry("boosting", "LightGBMOfCounts", {}, ("lightgbm",), "counts"),
+    "ebm_counts": Entry("ebm", "EBMOfCounts", {}, ("interpret",), "counts"),
+    "gpboost_counts": Entry("boosted_gp_outcomes", "BoostedGPOfCounts", {}, ("gpboost",), "counts"),
 }
 
 
-def make(name: str, **settings: object) -> Peer:
-    """The baseline of that name with its standard settings, any of which can be replaced."""
+def make(name: str, **settings: object) -> Any:
+    """The baseline of that name with its standard settings, any of which can be replaced.
+
+    A `Peer`, `ClassPeer` or `CountPeer`, by what it predicts.
+    """
     if name not in PEERS:
         raise ValueError(f"no baseline is called {name!r}; there are {', '.join(sorted(PEERS))}")
     entry = PEERS[name]
@@ -53,9 +69,11 @@ def make(name: str, **settings: object) -> Peer:
     return kind(**(entry.settings | settings))
 
 
-def available() -> list[str]:
-    """The names of the baselines whose libraries are installed."""
-    return [name for name, entry in PEERS.items() if all(map(_importable, entry.libraries))]
+def available(predicts: str = "numbers") -> list[str]:
+    """The names of the baselines of a kind whose libraries are installed."""
+    return [
+        name for name, entry in PEERS.items() if entry.predicts == predicts and all(map(_importable, entry.libraries))
+    ]
 
 
 def _importable(library: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from ssvgp.report import pictures, profiles
+from ssvgp.report import class_pictures, pictures, profiles
 from ssvgp.report.style import styled
 
 
@@ -38,9 +38,15 @@ pips_over_v = _dressed(profiles.pips_over_v)
 inverse_lengthscales_over_v = _dressed(profiles.inverse_lengthscales_over_v)
 inclusion_over_v = _dressed(profiles.inclusion_over_v)
 members_over_v = _dressed(profiles.members_over_v)
+probability = _dressed(class_pictures.probability)
+roc = _dressed(class_pictures.roc)
+class_calibration = _dressed(class_pictures.class_calibration)
+confusion = _dressed(class_pictures.confusion)
 
 __all__ = [
     "calibration",
+    "class_calibration",
+    "confusion",
     "effect",
     "inclusion",
     "inclusion_over_v",
@@ -50,5 +56,7 @@ __all__ = [
     "pips_over_v",
     "places",
     "predicted_against_observed",
+    "probability",
+    "roc",
     "weights",
 ]

@@ -15,11 +15,22 @@ CELL = "padding:0.15em 0.8em;text-align:{side}"
 
 def html(model: Any) -> str:
     """The selection of a fitted model: all text from the table is escaped, and nothing is run."""
+    shares = ", ".join(f"{escape(name)} {share:.1%}" for name, share in model.variance_shares_.items())
+    return _selection(model, stand_ins(model.fitted_), model.train_.n, f"; variance: {shares}")
+
+
+def class_html(model: Any) -> str:
+    """The same of a classifier."""
+    labels, first = ", ".join(escape(str(label)) for label in model.classes_[:SHOWN]), model.fitted_.first
+    return _selection(model, stand_ins(first), first.train.n, f"; classes: {labels}")
+
+
+def _selection(model: Any, alike: dict[int, str], rows_fitted: int, said: str) -> str:
     order = np.argsort(-model.pip_, kind="stable")
     support = model.get_support()
     count = int(support.sum())
     listed = order[: min(count, SHOWN) + OPEN]
-    names, lengths, alike = model.fitted_.names, model.fitted_.lengthscales, stand_ins(model.fitted_)
+    names, lengths = model.fitted_.names, model.fitted_.lengthscales
     head = _row(("input", "PIP", "", "lengthscale", "stand-in"), "th")
     rows = []
     for j in listed.tolist():
@@ -27,10 +38,9 @@ def html(model: Any) -> str:
         rows.append(_row((names[j], f"{model.pip_[j]:.3f}", mark, _number(lengths[j]), alike.get(j, ""))))
     rest = model.pip_.size - len(listed)
     more = f"<p>and {rest} more, with PIP up to {model.pip_[order[len(listed)]]:.3f}</p>" if rest else ""
-    shares = ", ".join(f"{escape(name)} {share:.1%}" for name, share in model.variance_shares_.items())
-    title = f"{count} of {model.pip_.size} inputs selected from {model.train_.n} rows"
+    title = f"{count} of {model.pip_.size} inputs selected from {rows_fitted} rows"
     return (
-        f"<div><p><b>{escape(type(model).__name__)}</b>: {title}; variance: {shares}</p>"
+        f"<div><p><b>{escape(type(model).__name__)}</b>: {title}{said}</p>"
         f"<table>{head}{''.join(rows)}</table>{more}"
         f"<details><summary>parameters</summary><pre>{escape(repr(model))}</pre></details></div>"
     )

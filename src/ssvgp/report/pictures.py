@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
 
+from ssvgp.explain.fitted import Fitted
 from ssvgp.report import style
 
 TARGET = "target"
@@ -150,12 +151,17 @@ class WeighedSet(NamedTuple):
 
 def weighed_sets(model: Any) -> list[WeighedSet]:
     """The sets of inputs that were averaged, heaviest first: members that differ in parameters alone are one set."""
-    names, order = model.fitted_.names, np.argsort(-model.pip_, kind="stable")
+    return sets_of(model.fitted_)
+
+
+def sets_of(fitted: Fitted) -> list[WeighedSet]:
+    """The same of a fit."""
+    names, order = fitted.names, np.argsort(-fitted.pip, kind="stable")
     rank = np.empty(order.size, dtype=int)
     rank[order] = np.arange(order.size)
     weight: dict[tuple[int, ...], float] = defaultdict(float)
     kernels: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for member, share in zip(model.members_, model.weights_, strict=True):
+    for member, share in zip(fitted.members, fitted.ensemble.weights, strict=True):
         key = tuple(sorted(member.active.tolist(), key=lambda j: int(rank[j])))
         weight[key] += float(share)
         kernel = member.kernel.name + (" + background" if member.background is not None else "")

@@ -128,6 +128,9 @@ def _target_note(story: Story) -> str:
     if target.curved:
         how = page.safe(story.model.target_curve_)
         return f"{text}; it passed a curve for the fit ({how}), and everything here is in its own units again."
+    if said := words.noise(story.model.fitted_.likelihood):
+        exposed = np.any(getattr(story.model.fitted_.train.noise, "log_exposure", 0.0))
+        return f"{text}; {said}{'; effects are those at an exposure of one' if exposed else ''}."
     skew = float(np.mean(((y - y.mean()) / y.std()) ** 3))
     if abs(skew) <= SKEWED:
         return f"{text}."

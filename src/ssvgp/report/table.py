@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.explain.classes import Classified
 from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.several import Several
 from ssvgp.explain.sobol import cached_shares
 from ssvgp.run.optional import require
 
@@ -58,9 +60,68 @@ def _shares(fitted: Fitted) -> tuple[dict[int, float], dict[int, float]]:
     return first, dict(zip(indices, shares.total.tolist(), strict=True))
 
 
+def long_frame(several: Several) -> Any:
+    """A row for each target and each input, by target and falling probability: the index has both names."""
+    pandas = require("pandas", "summary()")
+    parts = [
+        {"target": target, **one}
+        for target, fitted in several
+        if fitted is not None
+        for one in records(fitted, with_shares=False)
+    ]
+    table = pandas.DataFrame(parts).drop(columns=["variance_share", "total_share"]).set_index(["target", "name"])
+    return table.astype(dict.fromkeys(["pip", "lengthscale", "inverse_lengthscale"], float))
+
+
 def frame(fitted: Fitted) -> Any:
     """The records as a pandas DataFrame with the names as its index."""
     pandas = require("pandas", "summary()")
     table = pandas.DataFrame(records(fitted)).set_index("name")
     numbers = ["pip", "lengthscale", "inverse_lengthscale", "variance_share", "total_share"]
     return table.astype(dict.fromkeys(numbers, float))
+
+
+def class_records(fitted: Classified, with_shares: bool = True) -> list[dict[str, Any]]:
+    """The same for classes: of two classes that of their one model, and shares are those of the log odds.
+
+    Of more classes `pip` is for any of them, `pips` has it for each, and shares are the largest over the classes that
+    select the input.
+    """
+    if len(fitted.parts) == 1:
+        return records(fitted.first, with_shares)
+    shares = [_shares(part) if with_shares else ({}, {}) for part in fitted.parts]
+    names, support, lengths, alike = fitted.names, fitted.support, fitted.lengthscales, stand_ins(fitted.first)
+    labels, out = [str(label) for label in fitted.classes], []
+    for j in np.argsort(-fitted.pip, kind="stable").tolist():
+        length = float(lengths[j]) if np.isfinite(lengths[j]) else None
+        first, total = ([one[place][j] for one in shares if j in one[place]] for place in (0, 1))
+        out.append(
+            {
+                "name": names[j],
+                "index": j,
+                "pip": float(fitted.pip[j]),
+                "selected": bool(support[j]),
+                "lengthscale": length,
+                "inverse_lengthscale": 1.0 / length if length else None,
+                "variance_share": max(first, default=None),
+                "total_share": max(total, default=None),
+                "stand_in": alike.get(j, ""),
+                "pips": dict(zip(labels, fitted.pip_by_class[:, j].tolist(), strict=True)),
+            }
+        )
+    return out
+
+
+def class_frame(fitted: Classified) -> Any:
+    """The records of classes as a pandas DataFrame; of more than two, a column `pip LABEL` for each."""
+    if len(fitted.parts) == 1:
+        return frame(fitted.first)
+    pandas = require("pandas", "summary()")
+    rows = class_records(fitted)
+    flat = [
+        {name: value for name, value in row.items() if name != "pips"}
+        | {f"pip {label}": value for label, value in row["pips"].items()}
+        for row in rows
+    ]
+    numbers = ["pip", "lengthscale", "inverse_lengthscale", "variance_share", "total_share"]
+    return pandas.DataFrame(flat).set_index("name").astype(dict.fromkeys(numbers, float))

@@ -86,3 +86,18 @@ def verdict(level: float, coverage: float, rows: int) -> str:
     if coverage > level + chance:
         return "more than they need to: the model is more cautious than it has to be"
     return "as many as they should, but for chance"
+
+
+NOISE = {
+    "student-t": "noise has heavy tails (Student-t), so that rows far off count for less",
+    "outliers": "a few rows are taken for gross errors, and hardly count",
+    "poisson": "it is taken for counts (Poisson), and effects multiply",
+    "negative-binomial": "it is taken for counts (negative binomial), and effects multiply",
+    "bernoulli": "it is taken for zeros and ones",
+    "bernoulli-probit": "it is taken for zeros and ones",
+}
+
+
+def noise(likelihood: str) -> str:
+    """What ties the target to its signal, where that is not Gaussian noise; else nothing."""
+    return NOISE.get(likelihood, "")

@@ -56,11 +56,12 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """The target, the columns that become inputs, and what the fit did about missing values."""
+    """The target, the columns that become inputs, what the fit did about missing values, and a column of exposures."""
 
     target: str
     columns: tuple[Column, ...]
     missing: str = "error"
+    exposure: str = ""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -146,4 +147,4 @@ def recipe_record(recipe: Recipe) -> dict[str, Any]:
 def recipe_from(record: Mapping[str, Any]) -> Recipe:
     """The recipe of such a record."""
     columns = tuple(Column(one["name"], float(one["fill"]), tuple(one["levels"])) for one in record["columns"])
-    return Recipe(str(record["target"]), columns, str(record["missing"]))
+    return Recipe(str(record["target"]), columns, str(record["missing"]), str(record.get("exposure", "")))
