@@ -68,7 +68,7 @@ def curve_by_evidence(
     plain = grow(books[0][0], empty_fit(books[0][0]), search)
     worth = [book.carry(plain).log_evidence + jacobian for book, jacobian in books]
     best = int(np.argmax(worth))
-    if best and worth[best] <= worth[0] + NEEDED:  # its own set may still be
+    if best and worth[best] <= worth[0] + 2.0 * regime.search.reach:  # its own set may still be
         book, jacobian = books[best]
         worth[best] = max(worth[best], grow(book, empty_fit(book), search).log_evidence + jacobian)
     return curves[best] if worth[best] > worth[0] + 2.0 * regime.search.reach else curves[0]
