@@ -27,8 +27,8 @@ KINDS = (
     ("Classes", CLASS_METHODS, REAL_CLASSES, SYNTHETIC_CLASSES, "log loss"),
     ("Counts", COUNT_METHODS, REAL_COUNTS, SYNTHETIC_COUNTS, "Poisson deviance"),
 )
-RULES = """Random 4:1 splits of real tables, and draws of designs with noise columns; how tables were read and methods set
-is said in `experiments/outcome_designs.py` and `experiments/outcomes_league.py`. A rank of 1 is best; ranks compare two
+RULES = """Random 4:1 splits of real tables, and draws of designs with noise columns; how tables were read and methods
+set is said in `experiments/outcome_designs.py` and `experiments/outcomes_league.py`. A rank of 1 is best; ranks compare two
 methods in the trials that both have. "Near" counts the tables on which a loss is at most 3% above the best."""
 
 
