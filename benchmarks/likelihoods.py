@@ -1,8 +1,8 @@
 """Targets that are not Gaussian: are the inputs found, and are intervals honest? Four of 60 inputs matter, 250 rows.
 
-Asked, default settings: at most 0.1 false and 0.1 missed inputs a draw (Cauchy 0.2), 95% coverage 0.92 to 0.98; with 3 of 80
-or 5% of 300 targets moved by 10 sd, the true set in 36 of 40 and clean rows covered 0.90 to 0.98. An input that moves
-the noise alone counts neither way.
+Asked, default settings: at most 0.1 false and 0.1 missed inputs a draw (Cauchy 0.2), 95% coverage 0.92 to 0.98; with
+3 of 80 or 5% of 300 targets moved by 10 sd, the true set in 36 of 40 and clean rows covered 0.90 to 0.98. An input that
+moves the noise alone counts neither way.
 
     python -m benchmarks.likelihoods            twenty draws of each kind
 """
