@@ -28,8 +28,8 @@ KINDS = (
     ("Counts", COUNT_METHODS, REAL_COUNTS, SYNTHETIC_COUNTS, "Poisson deviance"),
 )
 RULES = """Random 4:1 splits of real tables, and draws of designs with noise columns; how tables were read and methods
-set is said in `experiments/outcome_designs.py` and `experiments/outcomes_league.py`. A rank of 1 is best; ranks compare two
-methods in the trials that both have. "Near" counts the tables on which a loss is at most 3% above the best."""
+set is said in `experiments/outcome_designs.py` and `experiments/outcomes_league.py`. A rank of 1 is best; ranks compare
+two methods in the trials that both have. "Near" counts the tables on which a loss is at most 3% above the best."""
 
 
 def trials(stored: Stored, methods: tuple[str, ...], design: str, score: str) -> np.ndarray:
