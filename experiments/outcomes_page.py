@@ -32,9 +32,9 @@ set is said in `experiments/outcome_designs.py` and `experiments/outcomes_league
 two methods in the trials that both have. "Near" counts the tables on which a loss is at most 3% above the best."""
 
 BEHIND = """One trial of most so far. On real tables of classes ours selects three or four inputs and is behind the L1
-logistic regression, which spreads over many: where every input carries a little (pixels, genes, proteins), a few selected ones
-predict less well, and Laplace's approximation is more cautious than rows of well separated classes deserve (khan). On
-counts, and on all designs with noise columns that were run, ours has the smallest loss and the true set."""
+logistic regression, which spreads over many: where every input carries a little (pixels, genes, proteins), few inputs
+predict less well, and Laplace's approximation is more cautious than well separated classes deserve (khan). On counts
+ours has the smallest loss, and on the designs with noise columns the true set."""
 
 
 def trials(stored: Stored, methods: tuple[str, ...], design: str, score: str) -> np.ndarray:
