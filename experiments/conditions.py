@@ -32,7 +32,8 @@ def conditions(stored: Stored) -> list[str]:
             versions.setdefault(library, set()).add(version)
     found = "; ".join(f"{library} {', '.join(sorted(known))}" for library, known in sorted(versions.items()))
     speed = f" One unit of time (benchmarks/unit.py) took {np.median(units):.2f} ms in the median." if units else ""
-    return [HOW, f"Machine: {'; '.join(sorted(machines))}.{speed}", f"Versions: {found}.", _trials(stored)]
+    machine = f"Machine: {'; '.join(sorted(machines))}.{speed}"
+    return [HOW, machine, f"Versions: {found}.", _trials(stored), *_times(stored)]
 
 
 def _trials(stored: Stored) -> str:
@@ -44,6 +45,23 @@ def _trials(stored: Stored) -> str:
         failed = sum("error" in one for one in found)
         rows.append([name, str(len(found)), str(failed), f"{seeds[0]} to {seeds[-1]}" if seeds else ""])
     return grid(["experiment", "trials stored", "of these failed", "seeds"], rows)
+
+
+def _times(stored: Stored) -> list[str]:
+    """Which times are of the processor, and which are by the clock, beside whatever else ran."""
+    rows = []
+    for name in EXPERIMENTS:
+        by_clock: dict[str, list[bool]] = {}
+        for one in stored.lines.get(name, ()):
+            if "error" not in one:
+                by_clock.setdefault(METHODS[one["method"]].label, []).append("cpu_seconds" not in one["scores"])
+        kinds = [sorted(label for label, clock in by_clock.items() if any(clock) is kind) for kind in (False, True)]
+        if by_clock:
+            rows.append([name, *("; ".join(labels) or "none" for labels in kinds)])
+    if not rows:
+        return []
+    said = "Times in the tables are of the processor where a trial stored them, else by the clock:"
+    return [said, folded("Show which", grid(["experiment", "of the processor", "by the clock"], rows))]
 
 
 def settings(stored: Stored) -> list[str]:

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
+OPTIONAL += ("dask", "distributed", "ray")
 ONES_OWN = ("ssvgp.report", "ssvgp.cli", "ssvgp.tables", "ssvgp.plots")
 SCIKIT_LEARN = "import sklearn.base, sklearn.feature_selection, sklearn.utils.validation"
 
@@ -48,6 +49,16 @@ model = ssvgp.SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, 0])
 model.predict(X), model.effect(0), model._repr_html_()
 """
     assert {name.split(".")[0] for name in loaded(code) - loaded(SCIKIT_LEARN)} & set(OPTIONAL) == set()
+
+
+def test_many_targets_in_processes_do_without_dask() -> None:
+    code = """
+import numpy as np, ssvgp
+X = np.random.default_rng(0).normal(size=(20, 3))
+model = ssvgp.SSVGPRegressor(kernel="se", random_state=0).fit(X, X[:, :2])
+model.predict(X)
+"""
+    assert {name.split(".")[0] for name in loaded(code)} & {"dask", "distributed", "pyarrow", "pandas"} == set()
 
 
 def test_the_engine_fits_where_no_optional_library_can_be_loaded() -> None:

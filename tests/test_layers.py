@@ -27,14 +27,16 @@ RANK = {
     "store": 5,
     "report": 5,
     "tables": 5,
-    "estimator": 6,
-    "classifier": 7,  # it fits regressors of zeros and ones
-    "plots": 7,
-    "peers": 7,
+    "many": 6,  # many fits of the method, kept in files of the store
+    "disk": 7,
+    "estimator": 8,
+    "classifier": 9,  # it fits regressors of zeros and ones
+    "plots": 9,
+    "peers": 9,
     # The edges of the package: its public names, its commands, and `python -m ssvgp`.
-    "__init__": 8,
-    "cli": 9,
-    "__main__": 10,
+    "__init__": 10,
+    "cli": 11,
+    "__main__": 12,
 }
 READERS = {"store", "report", "explain", "cli", "plots"}  # of a fitted model: by its public names alone
 METHOD = {"search", "evidence", "large", "method"}

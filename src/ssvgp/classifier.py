@@ -255,9 +255,9 @@ def load(path: str | PathLike[str]) -> Any:
     return model_of(store.load_any(path))
 
 
-def model_of(stored: store.Stored | store.StoredClasses) -> Any:
+def model_of(stored: store.Stored | store.StoredSeveral | store.StoredClasses) -> Any:
     """The model of a file that was read."""
-    if isinstance(stored, store.Stored):
+    if not isinstance(stored, store.StoredClasses):
         return estimator.model_of(stored)
     try:
         return SSVGPClassifier.from_fitted(stored.fitted, **stored.parameters)

@@ -195,11 +195,15 @@ def row_noise(likelihood: Likelihood | None) -> RowNoise | None:
 
 @dataclass(frozen=True)
 class Train:
-    """Standardised training data: X (n, d), y (n,), and the noise of rows; None where all have the learned one."""
+    """Standardised training data: X (n, d), y (n,), and the noise of rows; None where all have the learned one.
+
+    `memo` keeps what depends on X alone, where there are other targets; None where there is one.
+    """
 
     X: Any  # an array, or a data.view.Standardised that stands for one
     y: np.ndarray
     noise: Likelihood | None = None
+    memo: Any = field(default=None, repr=False, compare=False)  # a run.memo.Memo
 
     @property
     def n(self) -> int:
@@ -241,12 +245,17 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """Members with weights (k,) that sum to one, and the marginal inclusion probabilities (d,)."""
+    """Members with weights (k,) that sum to one, and the marginal inclusion probabilities (d,).
+
+    `weak` is the part of f that only all rows together show (gp/weak.py), common to all members, None where there is
+    none: they are then conditioned on y less its mean.
+    """
 
     members: tuple[Member, ...]
     weights: np.ndarray
     pip: np.ndarray
     notes: dict[str, Any] = field(default_factory=dict)
+    weak: Any = None
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,8 @@ def test_coverage_is_the_share_of_targets_between_the_ends(fitted: SSVGPRegresso
 
 def test_places_of_one_member_are_those_of_a_normal(fitted: SSVGPRegressor) -> None:
     each = checks.leave_each_out(fitted.fitted_)[:1]
-    alone = checks._mixed(each, np.ones(1))
-    found = checks.check_of(np.arange(70), alone, fitted.train_, fitted.fitted_.target)
+    alone = checks._mixed(each, np.ones(1), fitted.fitted_)
+    found = checks.check_of(np.arange(70), alone, fitted.fitted_)
     expected = norm.cdf(fitted.train_.y, each[0].mean, np.sqrt(each[0].variance))
     assert np.allclose(found.place, expected)
 
@@ -53,10 +53,10 @@ def test_a_large_table_is_sampled(fitted: SSVGPRegressor, monkeypatch: pytest.Mo
     every = fitted.fitted_
     monkeypatch.setattr(checks, "MEMBERS", 10**6)
     # all other rows: what is exact for the heaviest members
-    found = checks.check_of(*checks.sampled(every, neighbours=69, most=20), fitted.train_, every.target)
+    found = checks.check_of(*checks.sampled(every, neighbours=69, most=20), every)
     chosen, weights = heaviest(fitted.weights_, 10**6)
-    each = checks._mixed([checks.leave_each_out(every)[k] for k in chosen], weights)
-    exact = checks.check_of(np.arange(70), each, fitted.train_, every.target)
+    each = checks._mixed([checks.leave_each_out(every)[k] for k in chosen], weights, every)
+    exact = checks.check_of(np.arange(70), each, every)
     assert found.rows.size == 20 and found.n == 70
     assert np.allclose(found.mean, exact.mean[found.rows]) and np.allclose(found.place, exact.place[found.rows])
 

@@ -123,8 +123,11 @@ def test_many_rows_of_noise_select_nothing() -> None:
 def test_many_rows_under_a_kernel_without_neighbours_go_in_random_blocks() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 8))
-    found = run(train_of(X, X[:, 2] + 0.5 * rng.standard_normal(400)), BLOCKS, ("linear",))
-    assert np.flatnonzero(found.pip > 0.5).tolist() == [2]
+    train = train_of(X, X[:, 2] + 0.5 * rng.standard_normal(400))
+    found = run(train, BLOCKS, ("linear",))
+    # all rows judge as an exact fit does: in this draw input 1 is 3.4 standard errors from zero by chance
+    assert found.pip == pytest.approx(run(train, kernels=("linear",)).pip, abs=0.1)
+    assert found.pip[2] > 0.999
 
 
 # --- backgrounds --------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from ssvgp import peers
 torch = pytest.importorskip("torch")
 gpytorch = pytest.importorskip("gpytorch")
 
-from ssvgp.peers import checkpoint, sparse_gp  # noqa: E402
+from ssvgp.peers import checkpoint, inducing, sparse_gp  # noqa: E402
 from ssvgp.peers.gpytorch_parts import Process, paper_kernel, paper_likelihood  # noqa: E402
 from ssvgp.peers.inducing import Surface  # noqa: E402
 from ssvgp.peers.sparse_gp import SparseGP  # noqa: E402
@@ -120,6 +120,61 @@ def test_steps_of_the_variational_process_are_gpytorchs(data):
     lengthscales = model.covariance.base_kernel.lengthscale.detach()
     np.testing.assert_allclose(ours._surface.kernel.base_kernel.lengthscale.detach(), lengthscales, rtol=1e-6)
     assert float(ours._surface.noise()) == pytest.approx(float(likelihood.noise), rel=1e-6)
+
+
+def test_the_slope_through_a_factor_is_that_of_autograd():
+    generator = torch.Generator().manual_seed(1)
+    half, B, C = (torch.randn(*shape, dtype=torch.float64, generator=generator) for shape in ((6, 6), (6, 9), (6, 9)))
+    K = (half @ half.T + torch.eye(6)).requires_grad_()
+    A = torch.linalg.solve_triangular(torch.linalg.cholesky(K), B, upper=False)
+    (C * A**3).sum().backward()
+    slope, L = (3.0 * C * A**2).detach(), torch.linalg.cholesky(K.detach())
+    ours = inducing.slope_through_factor(L, slope @ A.detach().T)
+    np.testing.assert_allclose(ours.numpy(), (0.5 * (K.grad + K.grad.T)).numpy(), rtol=1e-10, atol=1e-12)
+
+
+def wide(dtype):
+    """A table on which the covariance of the inducing points is nearly singular: few inputs, long lengthscales."""
+    generator = torch.Generator().manual_seed(2)
+    X = torch.randn(600, 3, dtype=torch.float64, generator=generator)
+    y = torch.sin(X[:, 0] * X[:, 1]) + 0.3 * torch.randn(600, dtype=torch.float64, generator=generator)
+    return X.to(getattr(torch, dtype)), y
+
+
+def test_single_precision_has_the_bound_and_slopes_of_double(monkeypatch):
+    # GPyTorch's own slopes in the places of this table are off by 0.2 of the largest in single precision
+    monkeypatch.setattr(inducing, "JITTER", dict.fromkeys(inducing.JITTER, 1e-4))
+    found = {}
+    for dtype in ("float32", "float64"):
+        X, y = wide(dtype)
+        peer = SparseGP(inducing=60, dtype=dtype)
+        peer._surface = Surface(X[:60].clone())
+        found[dtype] = (peer.slopes(X, y), slopes_of(peer))
+    assert found["float32"][0] == pytest.approx(found["float64"][0], rel=1e-5)
+    for name, slope in found["float64"][1].items():
+        scale = float(slope.abs().max())
+        np.testing.assert_allclose(found["float32"][1][name].double(), slope, rtol=0.0, atol=1e-2 * scale)
+
+
+def test_single_precision_takes_the_steps_of_double(monkeypatch):
+    monkeypatch.setattr(inducing, "JITTER", dict.fromkeys(inducing.JITTER, 1e-4))
+    found = {}
+    for dtype in ("float32", "float64"):
+        X, y = wide(dtype)
+        peer = StochasticVariationalGP(inducing=60, dtype=dtype)
+        peer._surface = Surface(X[:60].clone())
+        peer._parts()
+        for rows in torch.arange(600).split(100):
+            peer.step(X[rows], y[rows], 600)
+        found[dtype] = peer
+    low, high = found["float32"], found["float64"]
+    X, y = wide("float64")
+    assert float(low.bound(X.float(), y, 600)) == pytest.approx(float(high.bound(X, y, 600)), abs=1e-4)
+    # six steps of 0.01: what Adam makes of a slope near zero may differ, the rest not
+    for (name, one), other in zip(low._surface.named_parameters(), high._surface.parameters(), strict=True):
+        far = (one.detach().double() - other.detach()).abs()
+        assert float(far.median()) < 1e-4, name
+        assert float(far.max()) < 1e-2, name
 
 
 LONG = [("sgp", "iterations", {"inducing": 15}), ("svgp", "epochs", {"inducing": 15, "batch": 16})]

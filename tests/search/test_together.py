@@ -12,7 +12,7 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.search import together
 from ssvgp.search.book import Book
 from ssvgp.search.moves import empty_fit
-from ssvgp.search.together import seen_together
+from ssvgp.search.together import loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of
 from ssvgp.settings import Prior
 
@@ -24,7 +24,8 @@ def seen(X: np.ndarray, y: np.ndarray, size: int, operations: float = 1e11) -> l
     book = Book(Problem((Block(X, (y - y.mean()) / y.std()),), kernel_named("se"), Prior().for_data(*X.shape)))
     found = empty_fit(book)
     view = scene_of(book, found)
-    return seen_together(book, view, excluded_nats(view, found.candidate), found.candidate, size, operations)
+    nats = excluded_nats(view, found.candidate)
+    return seen_together(book, view, nats, loudness(view, found.candidate), size, operations)
 
 
 def product_of(shapes: dict[int, Shape], d: int, seed: int, n: int = 350) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ssvgp.classifier import SSVGPClassifier
@@ -12,6 +13,7 @@ from ssvgp.report.table import class_records, records
 
 LINES = 12  # inputs that are listed for a person where not more are selected
 WIDEST, NARROW = 40, 14  # characters of a name, and of a class in a table of them
+NAMED = 5  # selected inputs of one of many targets that are named
 AT_ONCE = 2000  # rows up to which shares and leave-one-out figures take no time worth mentioning
 
 
@@ -93,6 +95,50 @@ def _number_lines(record: dict[str, Any]) -> list[str]:
             f"leave-one-out: R2 {loo['r2']:.3f}, root mean square error {loo['rmse']:.4g}, "
             f"{loo['coverage_95']:.0%} of rows within the 95% interval"
         )
+    return lines
+
+
+def several_record(model: SSVGPRegressor) -> dict[str, Any]:
+    """What many targets have selected, a record for each, and the inputs that matter for most of them."""
+    targets: list[dict[str, Any]] = []
+    counts = Counter[str]()
+    for name, fitted in model.several_:
+        if fitted is None:
+            targets.append({"target": name, "error": model.errors_.get(name, "")})
+            continue
+        found = [one for one in records(fitted, with_shares=False) if one["selected"]]
+        counts.update(one["name"] for one in found)
+        chosen = [{"name": one["name"], "pip": one["pip"], "lengthscale": one["lengthscale"]} for one in found]
+        shares = {part: float(share) for part, share in fitted.variance_shares.items()}
+        targets.append({"target": name, "rows": fitted.train.n, "selected": chosen, "variance_shares": shares})
+    return {
+        "targets": targets,
+        "method": model.method,
+        "columns": model.n_features_in_,
+        "threshold": model.threshold,
+        "inputs": [{"name": name, "targets": count} for name, count in counts.most_common()],
+        "failed": len(model.errors_),
+    }
+
+
+def several_lines(record: dict[str, Any]) -> list[str]:
+    """The same for a person: a line for each target, and the inputs that matter for most."""
+    targets, inputs = record["targets"], record["inputs"]
+    wide = min(WIDEST, max(len("target"), *(len(one["target"]) for one in targets)))
+    lines = [f"{'target':<{wide}}  {'noise':>6}  {'selected':>8}  inputs"]
+    for one in targets:
+        label = one["target"] if len(one["target"]) <= wide else one["target"][: wide - 3] + "..."
+        if "error" in one:
+            lines.append(f"{label:<{wide}}  {'-':>6}  {'-':>8}  failed: {one['error']}")
+            continue
+        named = ", ".join(f"{each['name']} {each['pip']:.2f}" for each in one["selected"][:NAMED])
+        more = f" and {len(one['selected']) - NAMED} more" if len(one["selected"]) > NAMED else ""
+        noise = one["variance_shares"]["noise"]
+        lines.append(f"{label:<{wide}}  {noise:>6.1%}  {len(one['selected']):>8}  {named}{more}".rstrip())
+    fitted = len(targets) - record["failed"]
+    lines += ["", f"{fitted} of {len(targets)} targets fitted; {len(inputs)} of {record['columns']} inputs selected"]
+    for one in inputs[:LINES]:
+        lines.append(f"{one['name']} matters for {one['targets']} of {fitted}")
     return lines
 
 

@@ -39,14 +39,18 @@ def save(file: ModelFile, path: Path) -> None:
     parameters = file.model.get_params(deep=False)
     if isinstance(file.model, SSVGPClassifier):
         store.save_classes(path, file.model.fitted_, parameters, more)
+    elif hasattr(file.model, "targets_"):
+        store.save_several(path, file.model.several_, parameters, more)
     else:
         store.save(path, file.model.fitted_, parameters, more)
 
 
 def notes_of(model: Model) -> list[Mapping[str, Any]]:
-    """What the method noted in each of the fits of a model: one, or one for each class."""
+    """What the method noted in each of the fits of a model: one, or one for each class or target."""
     if isinstance(model, SSVGPClassifier):
         return [part.ensemble.notes for part in model.fitted_.parts]
+    if hasattr(model, "targets_"):
+        return [one.ensemble.notes for one in model.several_.fits if one is not None]
     return [model.ensemble_.notes]
 
 
@@ -70,13 +74,20 @@ def _recipe(record: Any, path: Path) -> Recipe:
 
 def report_writer() -> Callable[[Model, Path, str, Sequence[str]], object]:
     """What writes the report of a model as one HTML page; asked for before a fit, so that it is not missed after."""
-    from ssvgp.report import report, style  # here, since other commands do without what they load
+    from ssvgp.report import overview, report, style  # here, since other commands do without what they load
 
     try:
         style.library()
     except ImportError:
         raise MissingLibrary("reports need matplotlib: pip install 'ssvgp[plots]'") from None
-    return report.write_report
+
+    def write(model: SSVGPRegressor, path: Path, target: str, notes: Sequence[str]) -> None:
+        if hasattr(model, "targets_"):
+            overview.write_overview(model, path, notes)
+        else:
+            report.write_report(model, path, target, notes)
+
+    return write
 
 
 def check_output(path: Path | None, *inputs: Path) -> None:

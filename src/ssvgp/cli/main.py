@@ -16,9 +16,10 @@ import click
 
 from ssvgp import __version__, kernel_named
 from ssvgp.cli import answer, fitting, predicting
+from ssvgp.cli.cluster import on_cluster
 from ssvgp.cli.demo import DEMOS
 from ssvgp.cli.files import SUFFIX, check_output, load, report_writer
-from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Voice
+from ssvgp.cli.voice import FAILED, INTERRUPTED, NO_LIBRARY, WRONG_INPUT, Interrupted, Voice
 from ssvgp.tables.columns import MissingLibrary, TableError, plain, suggestion
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.outcome import ASKED
@@ -80,6 +81,8 @@ def stop(error: BaseException) -> Stop:
         return Stop(f"{error.format_message()} ({where.command_path if where else 'ssvgp'} --help)", WRONG_INPUT)
     if isinstance(error, (KeyboardInterrupt, click.Abort)):
         return Stop("interrupted before there was anything to keep", INTERRUPTED)
+    if isinstance(error, Interrupted):
+        return Stop(str(error), INTERRUPTED)
     if isinstance(error, MissingLibrary):
         return Stop(str(error), NO_LIBRARY)
     if isinstance(error, MemoryError):
@@ -144,7 +147,7 @@ def cli() -> None:
 
 @cli.command("fit")
 @click.argument("table", type=FILE)
-@click.option("--target", "-t", default="", metavar="NAME", help="Column to predict.")
+@click.option("--target", "-t", default="", metavar="NAME", help="Column to predict; several by commas or *.")
 @click.option("--weight", default="", metavar="NAME", help="Column that says how many times a row counts.")
 @click.option("--noise", default="", metavar="NAME", help="Column with the known noise variance of a row.")
 @click.option("--exposure", default="", metavar="NAME", help="Column with what a count is a count of: time, area.")
@@ -160,38 +163,53 @@ def cli() -> None:
 @click.option("--transform", type=CURVES, default="auto", show_default=True, help="Curve for a skewed target.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same answer.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processor cores; -1 for all.")
+@click.option("--sample-rows", type=click.IntRange(min=2), help="Rows drawn from a folder. Default: 100000.")
+@click.option("--checkpoint", type=FILE, help="Folder of finished targets: a run that was killed goes on.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers fit the targets.")
 @how_to_read
 @how_to_speak
 def fit_command(
     table: Path, target: str, weight: str, noise: str, exposure: str, likelihood: str, output: Path | None,
     report: Path | None, features: tuple[str, ...], drop: tuple[str, ...], missing: str, categories: str, kernel: str,
-    method: str, transform: str, seed: int, jobs: int, quiet: bool, as_json: bool, **written: Any,
+    method: str, transform: str, seed: int, jobs: int, sample_rows: int | None, checkpoint: Path | None,
+    scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
-    """Fit a model to TABLE: CSV, TSV, Parquet or Feather."""
-    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed, "n_jobs": jobs}
+    """Fit a model to TABLE: CSV, TSV, Parquet or Feather, or a folder of Parquet files."""
+    options: dict[str, Any] = {"kernel": _kernel(kernel), "method": method, "random_state": seed}
+    options["n_jobs"] = jobs if scheduler is None else None  # None: as many as the cluster has
     options["target_transform"] = None if transform == "none" else transform
+    options["checkpoint"] = checkpoint
     choice = Choice(target, features, drop, missing, categories, weight, noise, exposure, likelihood)
     model = output or Path(table.with_suffix(SUFFIX).name)
-    order = fitting.FitOrder(table, choice, model, report, _asked(**written), options)
-    _end(fitting.fit(order, Voice(quiet, as_json)))
+    order = fitting.FitOrder(table, choice, model, report, _asked(**written), options, sample_rows)
+    with on_cluster(scheduler):
+        _end(fitting.fit(order, Voice(quiet, as_json)))
 
 
 @cli.command("predict")
 @click.argument("model", type=FILE)
 @click.argument("table", type=FILE)
-@click.option("--output", "-o", type=FILE, help="CSV or TSV file to write. Default: standard output.")
+@click.option("--output", "-o", type=FILE, help="CSV or TSV file to write, or folder. Default: standard output.")
 @click.option("--level", type=SHARE, default=0.95, show_default=True, help="Probability of the interval.")
 @click.option("--keep", multiple=True, metavar="NAMES", help="Columns of TABLE to write beside the predictions.")
 @click.option("--missing", type=GAPS_IN_PREDICT, help="Missing values. Default: as in the fit.")
+@click.option("--neighbours", type=click.IntRange(min=1), help="Nearest rows a prediction of a large model looks at.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Parts of a folder at a time; -1 for all cores.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler whose workers predict the parts of a folder.")
 @how_to_read
 @how_to_speak
 def predict_command(
     model: Path, table: Path, output: Path | None, level: float, keep: tuple[str, ...], missing: str | None,
-    quiet: bool, as_json: bool, **written: Any,
+    neighbours: int | None, jobs: int, scheduler: str | None, quiet: bool, as_json: bool, **written: Any,
 ) -> None:  # fmt: skip
-    """Predict the rows of TABLE with MODEL: mean, standard deviation and interval, or class and probabilities."""
-    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written))
-    _end(predicting.predict(order, Voice(quiet, as_json)))
+    """Predict the rows of TABLE with MODEL: mean, standard deviation and interval, or class and probabilities.
+
+    A folder of Parquet files goes to a folder, a file for each file; those that are there already are kept.
+    """
+    workers = jobs if scheduler is None else None  # None: as many as the cluster has
+    order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers, neighbours)
+    with on_cluster(scheduler):
+        _end(predicting.predict(order, Voice(quiet, as_json)))
 
 
 @cli.command("report")
@@ -214,6 +232,10 @@ def report_command(model: Path, output: Path | None, quiet: bool, as_json: bool)
 def inspect_command(model: Path, quiet: bool, as_json: bool) -> None:
     """Print what MODEL found: selected inputs, their probabilities, how well it predicts."""
     loaded = load(model)
+    if hasattr(loaded.model, "targets_"):
+        several = answer.several_record(loaded.model)
+        Voice(quiet, as_json).answer({"command": "inspect", **several}, answer.several_lines(several))
+        return
     record = answer.answer_record(loaded.model, loaded.target or None)
     heading = f"{record['rows']} rows, {record['columns']} inputs, method {record['method']}"
     heading += f", target {record['target']}" if record["target"] else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from ssvgp.classifier import SSVGPClassifier
 from ssvgp.cli.files import Model, check_output, load
 from ssvgp.cli.voice import Voice
 from ssvgp.estimator import SSVGPRegressor
+from ssvgp.explain.fitted import Fitted
 from ssvgp.gp import mixture
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.tables.columns import TableError, choose, find, shown
@@ -41,6 +42,8 @@ class PredictOrder:
     keep: tuple[str, ...] = ()
     missing: str | None = None
     asked: Asked = field(default_factory=Asked)
+    jobs: int | None = None  # parts of a folder at a time
+    neighbours: int | None = None  # that a prediction conditions on, where it does so; None: as the model says
 
 
 @dataclass
@@ -53,6 +56,10 @@ class Count:
 
 def predict(order: PredictOrder, voice: Voice) -> bool:
     """Carry out an order; whether all rows were predicted."""
+    if order.table.is_dir():
+        from ssvgp.cli.folders import predict_folder  # here, since a single file needs none of it
+
+        return predict_folder(order, voice)
     check_output(order.output, order.table, order.model)
     if order.output is None and voice.as_json:
         raise TableError("--json needs -o: predictions would go to the same place")
@@ -62,6 +69,7 @@ def predict(order: PredictOrder, voice: Voice) -> bool:
     if loaded.recipe is None and order.missing == "median":
         raise TableError("--missing median needs a model of `ssvgp fit`: one fitted in Python keeps no medians")
     recipe = loaded.recipe or recipe_of(loaded.model, table)
+    loaded.model.predict_neighbours = order.neighbours or loaded.model.predict_neighbours
     count, finished = Count(), True
     with _output(order.output) as file:
         try:
@@ -85,42 +93,55 @@ def _write(
     kept = choose(order.keep, table.names)
     tab = order.output is not None and order.output.suffix.lower() in (".tsv", ".tab")
     writer = csv.writer(file, delimiter="\t" if tab else ",", lineterminator="\n")
-    columns = columns_of(model)
-    writer.writerow([*(table.names[j] for j in kept), *columns])
+    writer.writerow([*(table.names[j] for j in kept), *columns_of(model)])
     exposures = exposures_of(recipe, table)
     labels: Iterator[Sequence[str]] = table.texts(kept) if kept else itertools.repeat(())
     for rows in recipe.rows(table, order.missing):
-        usable = rows.complete if (order.missing or recipe.missing) != "median" else np.ones_like(rows.complete)
-        exposure = None if exposures is None else np.array(list(itertools.islice(exposures, len(usable))))
-        for cells in cells_of(model, rows.X, usable, order.level, exposure):
-            writer.writerow([*next(labels), *cells])
+        usable = usable_rows(rows.complete, order.missing or recipe.missing)
+        found = predicted(model, rows.X, usable, order.level, next_exposures(exposures, len(usable)))
+        for k, cells in enumerate(found.values):
+            likeliest = [] if found.labels is None else [found.labels[k]]
+            shown_cells = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in cells]
+            writer.writerow([*next(labels), *likeliest, *shown_cells])
         count.rows, count.empty = count.rows + len(usable), count.empty + int((~usable).sum())
         voice.step(f"{count.rows} rows")
 
 
+class Predicted(NamedTuple):
+    """Names of columns and their values (t, c), NaN in rows that cannot be used; labels (t,) of classes come first."""
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    labels: list[str] | None = None
+
+
+def usable_rows(complete: np.ndarray, missing: str) -> np.ndarray:
+    """Rows (t,) that are predicted: those without gaps, or all where gaps are filled."""
+    return complete if missing != "median" else np.ones_like(complete)
+
+
 def columns_of(model: Model) -> tuple[str, ...]:
-    """The columns of predictions: mean and interval, or class and probabilities."""
+    """What is written of a row: mean and interval, for many targets behind their names; class and probabilities."""
     if isinstance(model, SSVGPClassifier):
         return ("class", *(f"probability {label}" for label in model.classes_))
-    return COLUMNS
+    targets = getattr(model, "targets_", None)
+    return COLUMNS if targets is None else tuple(f"{target}.{name}" for target in targets for name in COLUMNS)
 
 
-def cells_of(
-    model: Model, X: np.ndarray, usable: np.ndarray, level: float, exposure: np.ndarray | None
-) -> Iterator[list[str]]:
-    """The cells of each row; those of rows that are not usable are empty."""
-    labels = model.classes_ if isinstance(model, SSVGPClassifier) else None
-    predicted = np.full((len(usable), len(columns_of(model)) - (labels is not None)), np.nan)
-    if usable.any():
-        own = None if exposure is None else exposure[usable]
-        if isinstance(model, SSVGPClassifier):
-            predicted[usable] = probabilities(model, X[usable])
-        else:
-            predicted[usable] = predictions(model, X[usable], level, own)
-    for row in predicted:
-        cells = ["" if np.isnan(value) else f"{value:.{DIGITS}g}" for value in row]
-        likeliest = [] if labels is None else ["" if np.isnan(row[0]) else str(labels[int(np.argmax(row))])]
-        yield likeliest + cells
+def predicted(
+    model: Model, X: np.ndarray, usable: np.ndarray, level: float, exposure: np.ndarray | None = None
+) -> Predicted:
+    """What is written of rows X (t, d)."""
+    names, classes = columns_of(model), isinstance(model, SSVGPClassifier)
+    values = np.full((len(usable), len(names) - classes), np.nan)
+    if usable.any() and isinstance(model, SSVGPClassifier):
+        values[usable] = probabilities(model, X[usable])
+    elif usable.any():
+        values[usable] = predictions(model, X[usable], level, None if exposure is None else exposure[usable])
+    if not isinstance(model, SSVGPClassifier):
+        return Predicted(names, values)
+    labels = ["" if np.isnan(row[0]) else str(model.classes_[int(np.argmax(row))]) for row in values]
+    return Predicted(names, values, labels)
 
 
 def exposures_of(recipe: Recipe, table: Table) -> Iterator[float] | None:
@@ -140,6 +161,11 @@ def exposures_of(recipe: Recipe, table: Table) -> Iterator[float] | None:
     return each()
 
 
+def next_exposures(exposures: Iterator[float] | None, rows: int) -> np.ndarray | None:
+    """The exposures (t,) of the next rows, where there are any."""
+    return None if exposures is None else np.array(list(itertools.islice(exposures, rows)))
+
+
 def probabilities(model: SSVGPClassifier, X: np.ndarray) -> np.ndarray:
     """Probabilities (t, c) of the classes at rows X."""
     with warnings.catch_warnings(), one_blas_thread():
@@ -148,16 +174,24 @@ def probabilities(model: SSVGPClassifier, X: np.ndarray) -> np.ndarray:
 
 
 def predictions(model: SSVGPRegressor, X: np.ndarray, level: float, exposure: np.ndarray | None = None) -> np.ndarray:
-    """Mean, standard deviation and the ends of the interval of y at rows X: (t, 4).
+    """Mean, standard deviation and the ends of the interval of y at rows X: (t, 4), or (t, 4 q) of many targets.
 
     What `predict` and `predict_quantiles` give, from one pass in place of two.
     """
-    with warnings.catch_warnings(), one_blas_thread():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # checked by the recipe
-        known = {} if exposure is None else {"exposure": exposure}
-        mixed, target = model.predict_mixture(X, **known), model.fitted_.target
-        moments = target.moments(mixed)
-        ends = target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
+    if not hasattr(model, "targets_"):
+        return _of_one(model.fitted_, X, level, exposure)
+    out = np.full((len(X), model.targets_.size, len(COLUMNS)), np.nan)
+    for k, (_, one) in enumerate(model.several_):
+        if one is not None:
+            out[:, k] = _of_one(one, X, level)
+    return out.reshape(len(X), -1)
+
+
+def _of_one(fitted: Fitted, X: np.ndarray, level: float, exposure: np.ndarray | None = None) -> np.ndarray:
+    with one_blas_thread():
+        mixed = fitted.predict(fitted.inputs.rows(X), exposure)
+        moments = fitted.target.moments(mixed)
+        ends = fitted.target.restore(mixture.quantiles(mixed, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     return np.column_stack([moments.mean, moments.sd, ends])
 
 

@@ -15,6 +15,10 @@ from ssvgp.tables.columns import plain
 OK, FAILED, WRONG_INPUT, NO_LIBRARY, INTERRUPTED = 0, 1, 2, 3, 130  # exit codes
 
 
+class Interrupted(Exception):
+    """A command was interrupted, and what it has done is kept; the message says where."""
+
+
 @dataclass(frozen=True)
 class Voice:
     """How to speak: not at all but for answers and errors, to a machine, or to a person."""

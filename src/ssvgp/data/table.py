@@ -25,6 +25,17 @@ def training_table(estimator: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarr
     return _checked(X, estimator), y
 
 
+def training_rows(estimator: Any, X: Any) -> np.ndarray:
+    """X (n, d) as an array of floats, where targets are looked at one by one."""
+    try:
+        X = validate_data(estimator, X, **KINDS, **_finite(X), ensure_min_samples=2)
+    except ValueError as error:
+        if "could not convert string" not in str(error) or not (listed := text_columns(X)):
+            raise
+        raise ValueError(f"{error}; encode or leave out the columns with text: {listed}") from error
+    return _checked(X, estimator)
+
+
 def new_rows(estimator: Any, X: Any) -> np.ndarray:
     """Rows X (t, d) as an array of floats with the columns of the fit."""
     return _checked(validate_data(estimator, X, **KINDS, **_finite(X), reset=False), estimator)

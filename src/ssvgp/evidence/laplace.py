@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ssvgp.gp.terms import Background
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.priors import Candidate, learned_share, log_prior, log_priors, log_set_prior, unpack, unpack_all
 from ssvgp.records import Likelihood, Parameters, has_sites
+from ssvgp.run.memo import Memo, once
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
@@ -44,10 +46,16 @@ class Block:
 
     @classmethod
     def of(
-        cls, X: np.ndarray, y: np.ndarray, backgrounds: Iterable[Background] = (), noise: Likelihood | None = None
+        cls,
+        X: np.ndarray,
+        y: np.ndarray,
+        backgrounds: Iterable[Background] = (),
+        noise: Likelihood | None = None,
+        memo: Memo | None = None,
     ) -> Block:
-        """The rows with the matrices of these backgrounds."""
-        return cls(X, y, {term.name: term.matrix(X, X) for term in backgrounds}, noise)
+        """The rows with the matrices of these backgrounds, from the memo where other targets have asked for them."""
+        grams = {term.name: once(memo, ("gram", term.name), X, partial(term.matrix, X, X)) for term in backgrounds}
+        return cls(X, y, grams, noise)
 
     def rows(self, some: np.ndarray) -> Block:
         """A part of the rows (r,), which keep their covariances."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ssvgp.data.target import Target
 from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
 from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
-from ssvgp.records import Member, Prediction, Response, Train, has_sites
+from ssvgp.records import Member, Prediction, Response, has_sites
 
 PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
 MEMBERS = 8  # that speak for all of them where rows are many
@@ -71,9 +71,10 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
 
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
-        prediction = fitted.sharpened(_mixed(each, fitted.ensemble.weights, _response(fitted, fitted.ensemble.members)))
+        prediction = _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, fitted.ensemble.members))
+        prediction, y = fitted.sharpened(prediction), fitted.standardised
         restored = target.moments(prediction)
-        density = log_density(prediction, train.y) + target.log_slope(target.restore(train.y))
+        density = log_density(prediction, y) + target.log_slope(target.restore(y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
         if fitted.places is None or fitted.numbers is None:
             return found
@@ -93,7 +94,7 @@ def check(fitted: Fitted) -> Check:
 
     def found() -> Check:
         rows, prediction = left_out(fitted)
-        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted.train, fitted.target), fitted)
+        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted), fitted)
 
     return fitted.cache.once(("check", fitted.neighbours), found)
 
@@ -117,10 +118,23 @@ def _response(fitted: Fitted, members: Sequence[Member]) -> Response | None:
     return noise.response([member.parameters for member in members]) if has_sites(noise) else None
 
 
-def _mixed(each: Sequence[LeaveOneOut], weights: np.ndarray, response: Response | None = None) -> Prediction:
-    """What every member says about the same rows, as one mixture."""
+def _mixed(
+    each: Sequence[LeaveOneOut], weights: np.ndarray, fitted: Fitted, response: Response | None = None
+) -> Prediction:
+    """What every member says about the same rows, as one mixture, with the weak part that all have in common.
+
+    A single row has next to no part in the coefficients of that, which rest on all rows.
+    """
     means, variances = np.stack([one.mean for one in each]), np.stack([one.variance for one in each])
+    if fitted.weak is not None:
+        rows = _rows_of(fitted, each[0].rows)
+        means, variances = means + fitted.weak.at(rows), variances + fitted.weak.variance(rows)
     return Prediction(means, variances, np.zeros(len(each)), weights, response)  # noise is in already, or the response
+
+
+def _rows_of(fitted: Fitted, rows: np.ndarray) -> Any:
+    """These rows of the table; the table itself, which may be a view, where they are all of them."""
+    return fitted.train.X if rows.size == fitted.train.n else fitted.train.X[rows]
 
 
 def left_out(fitted: Fitted) -> tuple[np.ndarray, Prediction]:
@@ -128,7 +142,7 @@ def left_out(fitted: Fitted) -> tuple[np.ndarray, Prediction]:
     if fitted.check_rows is not None:
         return sampled(fitted, fitted.neighbours or fitted.check_neighbours, fitted.check_rows)
     each, members = leave_each_out(fitted), fitted.ensemble.members
-    return each[0].rows, _mixed(each, fitted.ensemble.weights, _response(fitted, members))
+    return each[0].rows, _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, members))
 
 
 def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Prediction]:
@@ -141,12 +155,13 @@ def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Pre
     rows = sample_rows(fitted.train.n, count, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
-    return rows, _mixed(each, weights, _response(fitted, members))
+    return rows, _mixed(each, weights, fitted, _response(fitted, members))
 
 
-def check_of(rows: np.ndarray, prediction: Prediction, train: Train, target: Target) -> Check:
+def check_of(rows: np.ndarray, prediction: Prediction, fitted: Fitted) -> Check:
     """The check from what is said about rows (r,) that were left out."""
-    y, response = train.y[rows], prediction.response
+    train, target, response = fitted.train, fitted.target, prediction.response
+    y = train.y[rows] if fitted.weak is None else train.y[rows] + fitted.weak.at(_rows_of(fitted, rows))
     level = 0.9
     ends = target.restore(quantiles(prediction, np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])))
     mean, place = target.moments(prediction).mean, distribution(prediction, y)

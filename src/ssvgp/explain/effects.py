@@ -25,7 +25,7 @@ import numpy as np
 
 from ssvgp.data.view import needs_whole_table
 from ssvgp.explain.fitted import Fitted
-from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated
+from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, with_weak
 from ssvgp.gp.mixture import quantiles
 from ssvgp.records import Ensemble, Member, Prediction, has_sites
 
@@ -170,10 +170,12 @@ def _averages(
         rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
         ensemble = without_faint_background(fitted.ensemble)
-        return rows, averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
+        found = averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
+        return rows, with_weak(found, fitted.weak, blocks, contrasts)
     rows, some = _exact_rows(fitted, count)
     blocks, fewer = (Blocks(train.X[part], places, values) for part in (rows, some))
-    return rows, averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
+    found = averages(fitted.exact_posteriors(), blocks, fewer, contrasts)
+    return rows, with_weak(found, fitted.weak, blocks, contrasts)
 
 
 def _exact_rows(fitted: Fitted, count: int) -> tuple[np.ndarray, np.ndarray]:

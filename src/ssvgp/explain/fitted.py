@@ -18,6 +18,7 @@ from ssvgp.data.target import Target
 from ssvgp.explain.correlated import Relative
 from ssvgp.gp.batches import Work
 from ssvgp.gp.predict import Prepared, posterior, predict, prepared, ready_bytes
+from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
 
@@ -118,6 +119,8 @@ class Fitted:
         out = np.zeros(self.inputs.d)
         for member, weight in zip(self.members, self.ensemble.weights, strict=True):
             out[member.active] += weight * np.abs(member.parameters.theta)
+        if self.weak is not None:
+            out[self.inputs.kept[self.weak.columns]] += self.weak.theta
         return out
 
     @property
@@ -129,6 +132,8 @@ class Fitted:
         weight = np.zeros(self.inputs.d)
         for member, share in zip(self.members, self.ensemble.weights, strict=True):
             weight[member.active] += share
+        if self.weak is not None:
+            weight[self.inputs.kept[self.weak.columns]] += self.weak.chance
         theta, out = self.inverse_lengthscales, np.full(self.inputs.d, np.nan)
         spread = self.inputs.widen(self.inputs.spread)
         np.divide(spread * weight, theta, out=out, where=(weight > 0) & (theta > 0))
@@ -149,6 +154,17 @@ class Fitted:
         return {"sparse": max(1.0 - share, 0.0), "background": 0.0, "noise": min(share, 1.0)}
 
     @property
+    def weak(self) -> Weak | None:
+        """The part of f that only all rows together show, beside the members; None where there is none."""
+        weak: Weak | None = self.ensemble.weak
+        return weak
+
+    @property
+    def standardised(self) -> np.ndarray:
+        """Training targets (n,) as the fit met them; members are conditioned on what the weak part leaves of them."""
+        return self.train.y if self.weak is None else self.train.y + self.weak.at(self.train.X)
+
+    @property
     def _noise(self) -> float:
         """Mean noise variance of the members, of the standardised target, or what stands for it in units of f."""
         noise, each = self.train.noise, [member.parameters for member in self.ensemble.members]
@@ -159,7 +175,7 @@ class Fitted:
     @property
     def observed(self) -> np.ndarray:
         """Training targets in units of y, one for each of the user's rows that took part."""
-        y = self.target.restore(self.train.y)
+        y = self.target.restore(self.standardised)
         return y if self.places is None else y[self.places]
 
     # --- predictions
@@ -183,7 +199,13 @@ class Fitted:
         with one_blas_thread():
             found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
         found = self.sharpened(found)
-        return found if exposure is None else replace(found, means=found.means + np.log(exposure))
+        if exposure is not None:
+            found = replace(found, means=found.means + np.log(exposure))
+        if self.weak is None:
+            return found
+        with one_blas_thread():
+            means, variances = found.means + self.weak.at(rows), found.variances + self.weak.variance(rows)
+        return replace(found, means=means, variances=variances)
 
     def sharpened(self, found: Prediction) -> Prediction:
         """Moments of every component, multiplied by the sharpness."""
@@ -213,6 +235,8 @@ class Fitted:
 
     def looked_at(self, place: int) -> bool:
         """Whether some member looks at this one of the kept columns."""
+        if self.weak is not None and place in self.weak.columns:
+            return True
         return any(m.background is not None or place in m.active for m in self.ensemble.members)
 
     def generator(self) -> np.random.Generator:

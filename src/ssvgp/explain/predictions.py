@@ -9,6 +9,7 @@ import numpy as np
 
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp import mixture
+from ssvgp.gp.linalg import symmetric_square_root
 from ssvgp.records import Prediction
 from ssvgp.run.workers import one_blas_thread
 
@@ -19,13 +20,21 @@ def covariance(fitted: Fitted, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray
         raise ValueError("return_cov does not work where y passed a curve: use sample_y, or target_transform=None")
     with one_blas_thread():
         joint = mixture.mixture_covariance(fitted.ensemble, fitted.train, rows, fitted.neighbours)
-    return fitted.target.restore(joint.mean), joint.covariance * fitted.target.spread**2
+    mean, covariance = joint.mean, joint.covariance
+    if fitted.weak is not None:
+        values = fitted.weak.features.values(rows)
+        mean, covariance = mean + values @ fitted.weak.mean, covariance + values @ fitted.weak.covariance @ values.T
+    return fitted.target.restore(mean), covariance * fitted.target.spread**2
 
 
 def sample(fitted: Fitted, rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Draws (t, count) of y, noise included, joint over the rows."""
     with one_blas_thread():
         draws = mixture.sample(fitted.ensemble, fitted.train, rows, count, rng, fitted.neighbours)
+        if fitted.weak is not None:
+            weak = fitted.weak
+            spread = rng.standard_normal((count, weak.mean.size)) @ symmetric_square_root(weak.covariance)
+            draws = draws + (weak.mean + spread) @ weak.features.values(rows).T
     return fitted.target.restore(draws).T
 
 

@@ -29,7 +29,7 @@ from ssvgp.explain.effects import (
     without_faint_background,
 )
 from ssvgp.explain.fitted import Fitted
-from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated
+from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated, weak_means
 
 KNOTS = 24  # of the grid that an effect is read from; half as many where predictions are truncated
 EXCHANGES = 4  # other rows that each row takes an input from; half as many there too
@@ -123,11 +123,12 @@ def _means(fitted: Fitted, asked: list[Blocks]) -> list[np.ndarray]:
     if not asked:
         return out
     if fitted.neighbours is not None:
-        return _means_truncated(fitted, asked, min(fitted.neighbours, NEIGHBOURS))
-    for weight, member in zip(fitted.ensemble.weights, fitted.exact_posteriors(), strict=True):
-        for total, blocks in zip(out, asked, strict=True):
-            total += weight * latent_means(member, blocks)
-    return out
+        out = _means_truncated(fitted, asked, min(fitted.neighbours, NEIGHBOURS))
+    else:
+        for weight, member in zip(fitted.ensemble.weights, fitted.exact_posteriors(), strict=True):
+            for total, blocks in zip(out, asked, strict=True):
+                total += weight * latent_means(member, blocks)
+    return [total + weak_means(fitted.weak, blocks) for total, blocks in zip(out, asked, strict=True)]
 
 
 def _means_truncated(fitted: Fitted, asked: list[Blocks], m: int) -> list[np.ndarray]:

@@ -17,6 +17,7 @@ import numpy as np
 from ssvgp.gp.batches import CACHED
 from ssvgp.gp.predict import Posterior, joint_truncated, predict_truncated
 from ssvgp.gp.terms import Background
+from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Train
 
 BATCH_NUMBERS = CACHED // 2  # covariances made together, with as many distances beside them
@@ -192,3 +193,28 @@ def _compacted(member: Member, train: Train, *blocks: Blocks) -> tuple[Member, n
         return member, np.concatenate([one.rows(np.arange(train.d)) for one in blocks]), train
     rows = np.concatenate([one.rows(member.active) for one in blocks])
     return replace(member, active=np.arange(member.active.size)), rows, train.columns(member.active)
+
+
+# --- the weak part, which all members have in common ----------------------------------------------------------
+
+
+def weak_means(weak: Weak | None, blocks: Blocks) -> np.ndarray | float:
+    """Mean of the weak part (b, r) at every row of each block; nothing where there is none."""
+    if weak is None:
+        return 0.0
+    return (_weak_values(weak, blocks) @ weak.mean).reshape(blocks.count, blocks.r)
+
+
+def with_weak(found: Averages, weak: Weak | None, blocks: Blocks, contrasts: np.ndarray) -> Averages:
+    """Contrasts (q, b) of block averages with those of the weak part added, which are linear in its coefficients."""
+    if weak is None:
+        return found
+    values = _weak_values(weak, blocks).reshape(blocks.count, blocks.r, -1).mean(axis=1)
+    along = contrasts @ values
+    return Averages(found.means + along @ weak.mean, found.variances + _quadratic(along, weak.covariance))
+
+
+def _weak_values(weak: Weak, blocks: Blocks) -> np.ndarray:
+    """The features (b r, f) of all rows of all blocks."""
+    own = replace(weak.features, columns=np.arange(weak.columns.size))
+    return own.values(blocks.rows(weak.columns))

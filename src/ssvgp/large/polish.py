@@ -7,7 +7,7 @@ prediction from nearest neighbours asks for parameters that are right nearby.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -25,9 +25,17 @@ from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 
 MOST_POLISHED = 4
-POLISHED = 0.001  # weight from which a set of a large table has its parameters polished
 NEEDED = 6.0  # times the reach by which a background must be better on a large table
 LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """Entries with their clouds, heaviest first, their weights (k,), and the rows that their evidence rests on."""
+
+    pairs: list[tuple[Entry, Cloud]]
+    weights: np.ndarray
+    rows: list[np.ndarray]
 
 
 def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
@@ -48,14 +56,14 @@ def polish(
     regime: Regime,
     rng: np.random.Generator,
     workers: Executor = SERIAL,
-) -> tuple[list[tuple[Entry, Cloud]], np.ndarray]:
+) -> Polished:
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
     undecided.
     """
     settings = regime.settings
-    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > POLISHED or p[0].refined is not None][:MOST_POLISHED]
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
     rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)
@@ -76,7 +84,7 @@ def polish(
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
-    return out, np.exp(log_mass - logsumexp(log_mass))
+    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used)
 
 
 def finished_members(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -56,16 +57,23 @@ def auto_ensemble(
         (looking,) = rng.spawn(1)
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
-        reporter = Reporter(callback)
+        reporter, settings = Reporter(callback), regime.settings
+        rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
 
         def opened(train: Train, prior: Prior) -> Book:
             filled = replace(prior, slab_scales=regime.slab_scales).for_data(
                 train.count, train.d, repeated, None if inputs is None else len(inputs)
             )
-            problem = replace(_problem(train, kernels[0], filled, backgrounds, regime, blocking), inputs=inputs)
-            few, ladder = regime.screened_blocks, regime.ladder
             book = Book(
-                problem, workers, train=train, kernels=kernels, screened_blocks=few, ladder=ladder, reporter=reporter
+                replace(_problem(train, kernels[0], filled, backgrounds, rows), inputs=inputs),
+                workers,
+                train=train,
+                kernels=kernels,
+                met=list(rows),
+                screened_blocks=regime.screened_blocks,
+                ladder=regime.ladder,
+                memo=train.memo,
+                reporter=reporter,
             )
             reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
             return book
@@ -102,13 +110,16 @@ def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: 
             book.reporter.callback = None  # who interrupts again by way of a report would lose all
         found = found or average(filled, book.table, regime.hurried(), rng)
         interrupted = True
-    return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled)})
+    return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled, found.notes)})
 
 
-def _searched(books: Sequence[Book]) -> Searched:
-    """What is said of the search, by the book that led it."""
+def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
+    """What is said of the search, by the book that led it, and by all rows where they looked at products too."""
     lead = books[0]
     orders = {size: look.inputs for size, look in sorted(lead.orders.items()) if size <= lead.problem.d}
+    if "paired" in notes:
+        pairs = max(orders.pop(2, 0), min(notes["paired"], lead.problem.d))
+        orders = {2: pairs, **orders}
     agreed = None if not lead.asked else lead.unchanged > 0
     visited = sum(len(book.fits) for book in books)
     return Searched(visited, lead.problem.d, orders, left_behind(lead, lead.unchanged), agreed)
@@ -158,13 +169,11 @@ def _problem(
     kernel: Kernel,
     prior: Prior,
     backgrounds: tuple[Background, ...],
-    regime: Regime,
-    rng: np.random.Generator,
+    rows: Sequence[np.ndarray],
 ) -> Problem:
     """All rows as one block, or random blocks where there are too many; those are for growth without background."""
-    if regime.exact:
-        return Problem((Block.of(train.X, train.y, backgrounds, train.noise),), kernel, prior, backgrounds)
-    rows = random_rows(train, regime.settings.search_blocks, regime.settings.block_rows, rng)
+    if not rows:
+        return Problem((Block.of(train.X, train.y, backgrounds, train.noise, train.memo),), kernel, prior, backgrounds)
     return Problem(tuple(block_of(train, r) for r in rows), kernel, prior, backgrounds)
 
 

@@ -15,6 +15,8 @@ from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
 from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud, cloud
 from ssvgp.evidence.unvisited.factors import bayes_factors, correction
+from ssvgp.large.check import checked
+from ssvgp.large.every_row import Judged, judge
 from ssvgp.large.polish import finished_members, polish, without_idle_background
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import Candidate, log_set_prior, log_slab
@@ -45,15 +47,24 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
     weights = np.exp(log_mass - logsumexp(log_mass))
     if not regime.exact:
-        pairs, weights = polish(pairs, weights, train, regime, rng, workers)
+        found = polish(pairs, weights, train, regime, rng, workers)
+        if not has_sites(train.noise):
+            found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
+        pairs, weights = found.pairs, found.weights
     pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
+    judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
+        if not has_sites(train.noise):  # weak effects of all rows are sums that Gaussian noise has in closed form
+            lead = members[int(np.argmax(member_weights))]
+            judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
+            pip = _with_weak_inputs(entries, weights, judged.pip)
+            members = tuple(_quieter(member, judged.explained) for member in members)
     else:
         members, member_weights = _members(entries, weights, train, regime.components, rng)
     explained = [(w, _explained(e)) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
     notes = {
-        "shares": _variance_shares(explained),
+        "shares": _variance_shares(explained, 0.0 if judged is None else judged.explained),
         "jitter": max(one.jitter for _, one in explained),
         "sets": [
             (e.fit.candidate, e.problem.kernel.name, e.log_evidence, float(w))
@@ -63,7 +74,9 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
         "evaluations": sum(f.evaluations for book in books for f in book.fits.values()),
         "background": float(sum(w for e, w in zip(entries, weights, strict=True) if e.fit.candidate.background)),
     }
-    return Ensemble(members, member_weights, pip, notes)
+    if judged is not None:
+        notes["paired"] = judged.paired
+    return Ensemble(members, member_weights, pip, notes, None if judged is None else judged.weak)
 
 
 def _entries(books: Sequence[Book]) -> list[Entry]:
@@ -218,6 +231,24 @@ def _inclusion(pairs: Sequence[tuple[Entry, Cloud]], weights: np.ndarray) -> np.
     return np.minimum(pip, 1.0)
 
 
+def _with_weak_inputs(entries: Sequence[Entry], weights: np.ndarray, weak: np.ndarray) -> np.ndarray:
+    """PIPs (d,): an input is in one of the sets, or beside it with the probability that all rows give it."""
+    inputs = entries[0].problem.inputs
+    beside = weak if inputs is None else inputs.largest(weak)
+    pip = np.zeros(beside.size)
+    for entry, weight in zip(entries, weights, strict=True):
+        own = beside.copy()
+        own[list(entry.fit.candidate.active)] = 1.0
+        pip += weight * own
+    return np.minimum(pip, 1.0)
+
+
+def _quieter(member: Member, explained: float) -> Member:
+    """The member without the share of its noise that the weak part explains."""
+    at = member.parameters
+    return replace(member, parameters=replace(at, noise=(1.0 - explained) * at.noise))
+
+
 def _members(
     entries: list[Entry], weights: np.ndarray, train: Train, components: int, rng: np.random.Generator
 ) -> tuple[tuple[Member, ...], np.ndarray]:
@@ -256,12 +287,16 @@ class _Explained:
     jitter: float
 
 
-def _variance_shares(explained: Sequence[tuple[float, _Explained]]) -> dict[str, float]:
-    """How much of the variance of y the sparse part, the background and the noise account for, on average."""
+def _variance_shares(explained: Sequence[tuple[float, _Explained]], weak: float) -> dict[str, float]:
+    """How much of the variance of y the sparse part, the background and the noise account for, on average.
+
+    The weak part, a share of what would be noise without it, is sparse too.
+    """
     total = np.zeros(3)
     for weight, one in explained:
         total += weight * one.parts / one.parts.sum()
     total = total / total.sum()
+    total += weak * total[2] * np.array([1.0, 0.0, -1.0])
     return {"sparse": float(total[0]), "background": float(total[1]), "noise": float(total[2])}
 
 

@@ -9,6 +9,7 @@ from ssvgp.gp.terms import Background
 from ssvgp.large.blocks import block_of
 from ssvgp.model.terms import Columns, backgrounds_for
 from ssvgp.records import Train
+from ssvgp.run.memo import once
 from ssvgp.settings import Regime
 
 ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
@@ -38,11 +39,12 @@ def repeated_in(train: Train, regime: Regime, rng: np.random.Generator) -> float
     if not regime.backgrounds:
         return 1.0
     rows = rng.choice(train.n, min(train.n, regime.settings.block_rows), replace=False)
-    return repetition(block_of(train, np.sort(rows)).X)
+    X = block_of(train, np.sort(rows)).X
+    return once(train.memo, "repetition", X, lambda: repetition(X))
 
 
 def _axes(train: Train, regime: Regime, repeated: float) -> np.ndarray | None:
     """The axes of an evened background, where columns repeat each other often enough for one."""
     if repeated < regime.settings.evened_from or not regime.exact:
         return None
-    return evened_axes(train.X)
+    return once(train.memo, "axes", train.X, lambda: evened_axes(train.X))

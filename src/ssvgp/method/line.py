@@ -26,6 +26,7 @@ from ssvgp.method.request import Request
 from ssvgp.method.target_curve import candidates, curve_by_evidence
 from ssvgp.model.likelihoods import AS_IT_IS, Rows, likelihood_named
 from ssvgp.records import Ensemble, Likelihood, Train, has_sites
+from ssvgp.run.memo import Memo
 from ssvgp.run.progress import Callback
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import Prior, Regime
@@ -43,12 +44,31 @@ def fit_table(
 
     The regime is that of the rows and of the inputs that are kept. Rows are standardised once, or as they are read.
     """
+    rows = standardised_rows(sample.X, inputs, request, regime)
+    return fit_rows(rows, sample, inputs, request, regime, rng, callback)
+
+
+def standardised_rows(X: np.ndarray, inputs: Inputs, request: Request, regime: Regime) -> Any:
+    """The rows (n, p) as a fit sees them: at once, or standardised as they are read where they are many."""
     limit = bytes_of(request.max_memory)
     most = LARGE if limit is None else min(LARGE, limit // 32)
-    rows = inputs.rows(sample.X, most if regime.in_pieces else sample.X.size)
+    return inputs.rows(X, most if regime.in_pieces else X.size)
+
+
+def fit_rows(
+    rows: Any,
+    sample: Sample,
+    inputs: Inputs,
+    request: Request,
+    regime: Regime,
+    rng: np.random.Generator,
+    callback: Callback | None,
+    memo: Memo | None = None,
+) -> Fitted:
+    """The same from standardised rows (n, p); the memo keeps what depends on them alone for other targets."""
     with one_blas_thread():
         target = _target(sample, rows, request, regime, rng)
-        readings = _readings(sample, rows, target, request, regime)
+        readings = _readings(sample, rows, target, request, regime, memo)
         train = readings[0].train
         if target.constant or not train.d:
             found = nothing_to_select(train, LEAST_NOISE if target.constant else 1.0)
@@ -59,31 +79,43 @@ def fit_table(
             found = replace(found, notes={**found.notes, "reading": taken.words})
         sampling, seeding = rng.spawn(2)
         relatives = relatives_of(train, inputs, found.pip, sampling)
-    kept = kept_rows(train, found.members)
+    if found.weak is not None:  # predictions of the members are of what it leaves
+        train = replace(train, y=train.y - found.weak.at(train.X))
+    kept = kept_rows(replace(train, memo=None), found.members)
     seed = int(seeding.integers(2**31))
     return Fitted(found, kept, inputs, target, relatives, numbers=sample.numbers, places=sample.places, seed=seed)
 
 
-def _readings(sample: Sample, rows: Any, target: Target, request: Request, regime: Regime) -> list[Reading]:
+def _readings(
+    sample: Sample, rows: Any, target: Target, request: Request, regime: Regime, memo: Memo | None
+) -> list[Reading]:
     """The ways to read y: as asked for, and where that is left to the evidence others beside Gaussian noise."""
     auto = request.likelihood == "auto"
     name = "gaussian" if auto else request.likelihood
-    out = [_reading("gaussian noise" if auto else name, name, sample, rows, target, request)]
+    out = [_reading("gaussian noise" if auto else name, name, sample, rows, target, request, memo)]
     if not auto or regime.paper is not None or target.constant or target.curved:
         return out
     robust = robust_target(sample.y, sample.weights)
     for words, name in (("heavy tails", "student-t"), ("outliers", "outliers")):
-        out.append(_reading(words, name, sample, rows, robust, request))
+        out.append(_reading(words, name, sample, rows, robust, request, memo))
     if regime.exact and request.target_transform == "auto" and sample.known is None:
         curves = candidates(sample.y, sample.weights)[1:]
         bent = [target_of(sample.y, curve, sample.weights) for curve in curves]
-        out += [_reading(f"{one.curve.description}", "gaussian", sample, rows, one, request) for one in bent]
+        out += [_reading(f"{one.curve.description}", "gaussian", sample, rows, one, request, memo) for one in bent]
     return out
 
 
-def _reading(words: str, likelihood: str, sample: Sample, rows: Any, target: Target, request: Request) -> Reading:
+def _reading(
+    words: str,
+    likelihood: str,
+    sample: Sample,
+    rows: Any,
+    target: Target,
+    request: Request,
+    memo: Memo | None,
+) -> Reading:
     noise = _noise(sample, target, likelihood)
-    train = Train(rows, target.standardise(sample.y), noise)
+    train = Train(rows, target.standardise(sample.y), noise, memo)
     prior = _with_rounding(request.prior, sample.y, target, noise)
     slopes = target.log_slope(sample.y) if likelihood not in AS_IT_IS else np.zeros(sample.y.size)
     return Reading(words, target, train, prior, slopes if sample.weights is None else sample.weights * slopes)

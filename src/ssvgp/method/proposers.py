@@ -14,7 +14,7 @@ from ssvgp.method.paper.ranking import dense_ranking
 from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
-from ssvgp.search.growth import grow
+from ssvgp.search.growth import grow, grow_by_groups
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, narrow, runners_up
@@ -31,8 +31,9 @@ def growth(book: Book, regime: Regime, rng: np.random.Generator) -> None:
 
 
 def products(book: Book, regime: Regime, rng: np.random.Generator) -> None:
-    """Growth by groups too: what the best set, or a background, leaves open says how far to look."""
+    """Growth by groups too, from the best set and from nothing; what is left open says how far to look."""
     grow(book, book.best(False), regime.search)
+    grow_by_groups(book, empty_fit(book), regime.search)
 
 
 def second_opinions(book: Book, regime: Regime, rng: np.random.Generator) -> None:
@@ -186,6 +187,7 @@ def _localise(book: Book, regime: Regime, count: int, rng: np.random.Generator) 
     """The leading sets judged anew on `count` blocks of neighbours in the metric of the best set (section 3.2)."""
     train = book.table
     rows = local_rows(train, book.problem, book.best(), count, regime.settings.block_rows, rng)
+    book.met += rows
     blocks = tuple(block_of(train, r, book.problem.backgrounds) for r in rows)
     local = book.emptied(replace(book.problem, blocks=blocks))
     empty_fit(local)

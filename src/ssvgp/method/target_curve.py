@@ -67,11 +67,11 @@ def curve_by_evidence(
     books = [book_of(curve) for curve in curves]
     plain = grow(books[0][0], empty_fit(books[0][0]), search)
     worth = [book.carry(plain).log_evidence + jacobian for book, jacobian in books]
-    best, needed = int(np.argmax(worth)), 2.0 * regime.search.reach  # nats by which a curve must be better than none
-    if best and worth[best] <= worth[0] + needed:  # its own set may still be
+    best, needed = int(np.argmax(worth)), worth[0] + 2.0 * regime.search.reach
+    if best and worth[best] <= needed:  # its own set may still be
         book, jacobian = books[best]
         worth[best] = max(worth[best], grow(book, empty_fit(book), search).log_evidence + jacobian)
-    return curves[best] if worth[best] > worth[0] + needed else curves[0]
+    return curves[best] if worth[best] > needed else curves[0]
 
 
 def candidates(y: np.ndarray, weights: np.ndarray | None = None) -> Sequence[Curve]:

@@ -30,28 +30,32 @@ class _Covariance(torch.autograd.Function):
 
     `sides` is 2 where the rows are the places themselves and the slope in K is symmetric: both sides move then.
     With W = slope in K * K, all slopes follow from the one product W x: autograd would form two and several tables of
-    the size of the rows, which at 10^4 inputs is most of a step.
+    the size of the rows, which at 10^4 inputs is most of a step. For the same reason theta goes with one side only,
+    and the squares of either are formed once.
     """
 
     @staticmethod
     def forward(
         ctx: Any, places: torch.Tensor, rows: torch.Tensor, theta: torch.Tensor, tau: torch.Tensor, sides: int
     ) -> torch.Tensor:
-        one, other = places * theta, rows * theta
-        squares = torch.addmm((one * one).sum(1)[:, None] + (other * other).sum(1), one, other.T, alpha=-2.0)
-        K = tau * torch.exp(squares.clamp_min_(0.0).mul_(-0.5))
-        ctx.save_for_backward(places, rows, theta, tau, K)
+        weights, zz = theta * theta, places * places
+        xx = zz if sides == 2 else rows * rows
+        # Column by column in memory, as the triangular solver wants it: else it would turn K around each time.
+        squares = torch.addmm(zz @ weights + (xx @ weights)[:, None], rows, (places * weights).T, alpha=-2.0)
+        K = squares.clamp_min_(0.0).mul_(-0.5).exp_().mul_(tau).T
+        ctx.save_for_backward(places, rows, theta, tau, K, zz, xx)
         ctx.sides = sides
         return K
 
     @staticmethod
     def backward(ctx: Any, slope: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        places, rows, theta, tau, K = ctx.saved_tensors
+        places, rows, theta, tau, K, zz, xx = ctx.saved_tensors
         W = slope * K
         a, b, Wx = W.sum(1), W.sum(0), W @ rows
         # sum_ir W_ir (z_ij - x_rj)^2, expanded
-        spread = a @ (places * places) + b @ (rows * rows) - 2.0 * (places * Wx).sum(0)
-        return -ctx.sides * theta**2 * (a[:, None] * places - Wx), None, -theta * spread, W.sum() / tau, None
+        spread = a @ zz + b @ xx - 2.0 * (places * Wx).sum(0)
+        moved = Wx.addcmul_(a[:, None], places, value=-1.0).mul_(ctx.sides * theta**2)
+        return moved, None, -theta * spread, W.sum() / tau, None
 
 
 class Surface(torch.nn.Module):
@@ -69,11 +73,9 @@ class Surface(torch.nn.Module):
     def scale(self) -> torch.Tensor:
         return self.kernel.outputscale.double()
 
-    def among(self, dtype: str) -> torch.Tensor:
-        """Factor (m, m) of the covariance of the inducing points, in double precision."""
-        half = self._covariance(self.places.detach(), sides=2)
-        K = (0.5 * (half + half.T)).double()
-        return psd_safe_cholesky(K + JITTER[dtype] * torch.eye(len(K), dtype=K.dtype))
+    def among(self) -> torch.Tensor:
+        """Covariance (m, m) of the inducing points; a slope in it must be symmetric."""
+        return self._covariance(self.places.detach(), sides=2)
 
     def across(self, rows: torch.Tensor) -> torch.Tensor:
         """Covariance (m, r) between inducing points and rows (r, d). Cost m r d."""
@@ -82,6 +84,27 @@ class Surface(torch.nn.Module):
     def _covariance(self, rows: torch.Tensor, sides: int) -> torch.Tensor:
         theta = 1.0 / self.kernel.base_kernel.lengthscale.squeeze(0)
         return _Covariance.apply(self.places, rows, theta, self.kernel.outputscale, sides)
+
+
+def factor(K: torch.Tensor) -> torch.Tensor:
+    """Factor (m, m) in double precision of a covariance of inducing points, with the jitter of its own precision."""
+    jitter = JITTER[str(K.dtype).removeprefix("torch.")]
+    both = (0.5 * (K + K.T)).double()
+    both.diagonal().add_(jitter)
+    return psd_safe_cholesky(both)
+
+
+def slope_through_factor(L: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
+    """The slope (m, m) in K = L L' of what depends on it by A = L^-1 B alone, from `inner` = (slope in A) A'.
+
+    The slope in L is -tril(L^-T inner), and tril(L' tril(M)) = tril(L' M): so no product with L is left of the usual
+    formula, L^-T Phi(L' slope) L^-1 with Phi the lower half, its diagonal halved. Symmetric.
+    """
+    half = inner.tril()
+    half.diagonal().mul_(0.5)
+    left = torch.linalg.solve_triangular(L.T, half, upper=True)
+    both = torch.linalg.solve_triangular(L.T, left.T, upper=True)
+    return -0.5 * (both + both.T)
 
 
 class InducingPeer(Peer):

@@ -1,13 +1,12 @@
 """The sparse Gaussian process of Titsias (2009): 512 inducing points, 100 steps of Adam at rate 0.1 (B.3).
 
-With K_uf (m, n) between inducing points and rows, the collapsed bound depends on the rows through P = K_uf K_fu and
-r = K_uf y alone:
+With L L' the covariance of the inducing points and A = L^-1 K_uf (m, n) over the rows, the collapsed bound
 
-    log N(y; 0, Q + s I) - tr(K_ff - Q) / 2s,   Q = K_fu K_uu^-1 K_uf,   s the noise.
+    log N(y; 0, A'A + s I) - tr(K_ff - A'A) / 2s,   s the noise,
 
-So a step is two passes over chunks of rows: one sums P and r; then the slopes of the bound in P and r, G and g, give
-2 G K_uf + g y' as the slope in each chunk of K_uf, and the second pass carries it on to the parameters. Exact, in
-memory that does not grow with n. Cost of a step n m (m + d).
+depends on the rows through P = A A' and r = A y alone. So a step is two passes over chunks of rows: one sums P and r;
+then the slopes of the bound in P and r, G and g, give 2 G A + g y' as the slope in A, and the second pass carries it
+on to the parameters. Exact, in memory that does not grow with n. Cost of a step n m (m + d).
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 
 from ssvgp.peers.checkpoint import Training
 from ssvgp.peers.gpytorch_parts import tensor
-from ssvgp.peers.inducing import BATCH, InducingPeer
+from ssvgp.peers.inducing import BATCH, InducingPeer, factor, slope_through_factor
 
-CHUNK = 1 << 22  # numbers of K_uf at a time
+CHUNK = 1 << 20  # numbers of K_uf at a time
 
 
 class SparseGP(InducingPeer):
@@ -70,37 +69,41 @@ class SparseGP(InducingPeer):
 
     def slopes(self, inputs: torch.Tensor, target: torch.Tensor) -> float:
         """The bound of all rows divided by n; its negative slope is added to the gradients of the parameters."""
-        P, r = (part.requires_grad_() for part in self._sums(inputs, target))
+        K_uu = self._surface.among()
+        L = factor(K_uu.detach())
+        P, r = (part.requires_grad_() for part in self._sums(L, inputs, target))
         loss = -self._bound(P, r, float(target @ target), len(target)) / len(target)
         loss.backward()
         with torch.no_grad():
             G, g = P.grad + P.grad.T, r.grad
+            K_uu.backward(slope_through_factor(L, G @ P + torch.outer(g, r)).to(K_uu.dtype))
+            # L^-T (G L^-1 K + g y') as one product with K
+            left = torch.linalg.solve_triangular(L.T, G, upper=True)
+            G = torch.linalg.solve_triangular(L, left, upper=False, left=False).to(K_uu.dtype)
+            g = torch.linalg.solve_triangular(L.T, g[:, None], upper=True).squeeze(1).to(K_uu.dtype)
         for rows, y in self._chunks(inputs, target):
             K = self._surface.across(rows)
-            K.backward((G @ K.detach().double() + torch.outer(g, y)).to(K.dtype))
+            K.backward(torch.addmm(y.to(K.dtype)[:, None] * g, K.detach().T, G).T)  # G is symmetric
         return -float(loss.detach())
 
     def _bound(self, P: torch.Tensor, r: torch.Tensor, yy: float, n: int) -> torch.Tensor:
         s, tau = self._surface.noise(), self._surface.scale()
-        L = self._surface.among(self.dtype)
-        inner, c = _whitened(L, P, r)
-        B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + inner / s)
-        mean = torch.linalg.solve_triangular(B, c[:, None], upper=False) / s
-        trace = (n * tau - inner.trace()) / s
+        B = psd_safe_cholesky(torch.eye(len(P), dtype=P.dtype) + P / s)
+        mean = torch.linalg.solve_triangular(B, r[:, None], upper=False) / s
+        trace = (n * tau - P.trace()) / s
         return (
             -0.5 * (n * torch.log(2.0 * math.pi * s) + 2.0 * B.diagonal().log().sum() + yy / s + trace)
             + 0.5 * (mean**2).sum()
         )
 
     @torch.no_grad()
-    def _sums(self, inputs: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        m = len(self._surface.places)
-        P, r = torch.zeros(m, m, dtype=torch.float64), torch.zeros(m, dtype=torch.float64)
+    def _sums(self, L: torch.Tensor, inputs: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """A A' (m, m) and A y (m,) of all rows: each chunk in the precision of the inputs, their sum in double."""
+        P, r, low = torch.zeros_like(L), L.new_zeros(len(L)), L.to(inputs.dtype)
         for rows, y in self._chunks(inputs, target):
-            # In double precision even if K is not: P is divided by eigenvalues of K_uu as small as the jitter.
-            K = self._surface.across(rows).double()
-            P += K @ K.T
-            r += K @ y
+            A = torch.linalg.solve_triangular(low, self._surface.across(rows), upper=False)
+            P += A @ A.T
+            r += A @ y.to(A.dtype)
         return P, r
 
     def _chunks(self, inputs: torch.Tensor, target: torch.Tensor) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
@@ -109,13 +112,12 @@ class SparseGP(InducingPeer):
 
     @torch.no_grad()
     def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Factors L of K_uu and B of I + L^-1 P L^-T / s, and the mean (m,) of L^-1 u."""
+        """Factors L of K_uu and B of I + P / s, and the mean (m,) of L^-1 u."""
         if self._weights is None:
-            P, r = self._sums(self._inputs, self._target)
-            s, L = self._surface.noise(), self._surface.among(self.dtype)
-            inner, c = _whitened(L, P, r)
-            B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + inner / s)
-            self._weights = (L, B, torch.cholesky_solve(c[:, None] / s, B).squeeze(1))
+            s, L = self._surface.noise(), factor(self._surface.among())
+            P, r = self._sums(L, self._inputs, self._target)
+            B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + P / s)
+            self._weights = (L, B, torch.cholesky_solve(r[:, None] / s, B).squeeze(1))
         return self._weights
 
     @torch.no_grad()
@@ -128,10 +130,3 @@ class SparseGP(InducingPeer):
             means.append(A.T @ u)
             variances.append(self._surface.scale() - left + self._surface.noise())
         return torch.cat(means).numpy(), torch.cat(variances).numpy()
-
-
-def _whitened(L: torch.Tensor, P: torch.Tensor, r: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """L^-1 P L^-T (m, m) and L^-1 r (m,)."""
-    half = torch.linalg.solve_triangular(L, P, upper=False)
-    inner = torch.linalg.solve_triangular(L, half.T, upper=False)
-    return 0.5 * (inner + inner.T), torch.linalg.solve_triangular(L, r[:, None], upper=False).squeeze(1)

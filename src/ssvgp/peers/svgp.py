@@ -22,7 +22,7 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 
 from ssvgp.peers.checkpoint import Training
 from ssvgp.peers.gpytorch_parts import tensor
-from ssvgp.peers.inducing import BATCH, InducingPeer
+from ssvgp.peers.inducing import BATCH, InducingPeer, factor, slope_through_factor
 
 LAPS = 50  # points of the curve of errors over a whole training, at most
 
@@ -42,11 +42,12 @@ class Variational(torch.nn.Module):
         R = psd_safe_cholesky(self.precision)
         return R, torch.cholesky_solve(self.shift[:, None], R).squeeze(1)
 
-    def natural_step(self, A: torch.Tensor, y: torch.Tensor, s: torch.Tensor, n: int, rate: float) -> None:
-        share = n / len(y) / s
-        self.precision.mul_(1.0 - rate).add_(A @ A.T * share, alpha=rate)
+    def natural_step(self, AA: torch.Tensor, Ay: torch.Tensor, s: torch.Tensor, times: float, rate: float) -> None:
+        """A step from A A' (m, m) and A y (m,) of a batch that stands for `times` as many rows."""
+        share = rate * times / float(s)
+        self.precision.mul_(1.0 - rate).add_(AA, alpha=share)
         self.precision.diagonal().add_(rate)
-        self.shift.mul_(1.0 - rate).add_(A @ y * share, alpha=rate)
+        self.shift.mul_(1.0 - rate).add_(Ay, alpha=share)
 
 
 class StochasticVariationalGP(InducingPeer):
@@ -73,7 +74,7 @@ class StochasticVariationalGP(InducingPeer):
 
     def _parts(self) -> dict[str, Any]:
         self._q = Variational(len(self._surface.places))
-        self._adam = torch.optim.Adam(self._surface.parameters(), lr=self.learning_rate)
+        self._adam = torch.optim.Adam(self._surface.parameters(), lr=self.learning_rate, fused=True)
         return {"surface": self._surface, "q": self._q, "adam": self._adam}
 
     def _climb(self, inputs: torch.Tensor, target: torch.Tensor, training: Training) -> None:
@@ -93,24 +94,38 @@ class StochasticVariationalGP(InducingPeer):
             training.done(step + 1, lap=epoch + 1.0 if whole else None)
 
     def step(self, rows: torch.Tensor, y: torch.Tensor, n: int) -> None:
-        """One step of all parameters on a batch."""
+        """One step of all parameters on a batch.
+
+        The slopes are written out: with S the covariance of q(v) and r = y - A'mean, the fit below has the slope
+        (A - S A + mean r') / (b s) in A, which serves K_ub and K_uu both. The divergence has none: it is over v.
+        """
         self._adam.zero_grad()
-        A = self._whitened(rows)
-        (-self._fit_of(A, y)).backward()  # what Adam moves is not in the divergence
+        K_uu, K_ub = self._surface.among(), self._surface.across(rows)
+        s, tau = self._surface.noise(), self._surface.scale()
         with torch.no_grad():
-            self._q.natural_step(A.detach(), y, self._surface.noise(), n, self.natural_rate)
+            L = factor(K_uu)
+            A = torch.linalg.solve_triangular(L, K_ub.double(), upper=False)
+            AA, (R, mean) = A @ A.T, self._q.factor_and_mean()
+            SA, r = torch.cholesky_solve(A, R), y - A.T @ mean
+            wrong = r**2 + tau + ((SA - A) * A).sum(0)
+            # Slopes of the negative fit, in the precision of K from here on.
+            down = SA.sub_(A).sub_(torch.outer(mean, r)).div_(len(y) * s).to(K_ub.dtype)
+            low = L.to(K_ub.dtype)
+            across = torch.linalg.solve_triangular(low.T, down, upper=True)
+            among = slope_through_factor(low, down @ A.to(K_ub.dtype).T)
+            noise = 0.5 * (1.0 / s - (wrong / s**2).mean())
+            self._q.natural_step(AA, A @ y, s, n / len(y), self.natural_rate)
+        torch.autograd.backward([K_ub, K_uu, s, tau], [across, among, noise, 0.5 / s.detach()])
         self._adam.step()
 
     def bound(self, rows: torch.Tensor, y: torch.Tensor, n: int) -> torch.Tensor:
         """The bound on log p(y) divided by n, estimated on a batch."""
-        return self._fit_of(self._whitened(rows), y) - self._divergence(*self._q.factor_and_mean()) / n
-
-    def _fit_of(self, A: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        """Mean of <log p(y_i | f_i)> over a batch."""
         s, (R, mean) = self._surface.noise(), self._q.factor_and_mean()
+        A = self._whitened(rows)
         gained = (torch.linalg.solve_triangular(R, A, upper=False) ** 2).sum(0)
         wrong = (y - A.T @ mean) ** 2 + self._surface.scale() - (A**2).sum(0) + gained
-        return -0.5 * (torch.log(2.0 * math.pi * s) + wrong / s).mean()
+        fit = -0.5 * (torch.log(2.0 * math.pi * s) + wrong / s).mean()
+        return fit - self._divergence(R, mean) / n
 
     @staticmethod
     def _divergence(R: torch.Tensor, mean: torch.Tensor) -> torch.Tensor:
@@ -120,7 +135,7 @@ class StochasticVariationalGP(InducingPeer):
 
     def _whitened(self, rows: torch.Tensor) -> torch.Tensor:
         """L^-1 K_ub (m, b)."""
-        L = self._surface.among(self.dtype)
+        L = factor(self._surface.among())
         return torch.linalg.solve_triangular(L, self._surface.across(rows).double(), upper=False)
 
     def _progress(self, step: int, n: int) -> dict[str, float]:
@@ -129,7 +144,7 @@ class StochasticVariationalGP(InducingPeer):
     @torch.no_grad()
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         R, mean = self._q.factor_and_mean()
-        L = self._surface.among(self.dtype)
+        L = factor(self._surface.among())
         means, variances = [], []
         for rows in tensor(X, self.dtype).split(BATCH):
             A = torch.linalg.solve_triangular(L, self._surface.across(rows).double(), upper=False)

@@ -23,6 +23,7 @@ p { max-width: 46rem; margin: 0.5rem 0; }
 .soft, .read, footer { color: var(--soft); font-size: 0.92rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1.4rem 1.8rem; }
 figure { margin: 0.8rem 0 0; min-width: 0; max-width: 36rem; }
+.wide figure { max-width: 56rem; }
 figure img { display: block; width: 100%; height: auto; }
 figcaption { font-size: 0.92rem; margin-top: 0.3rem; }
 table { border-collapse: collapse; margin: 0.8rem 0; font-size: 0.95rem; max-width: 100%; }

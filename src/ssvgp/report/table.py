@@ -8,6 +8,7 @@ import numpy as np
 
 from ssvgp.explain.classes import Classified
 from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.several import Several
 from ssvgp.explain.sobol import cached_shares
 from ssvgp.run.optional import require
 
@@ -57,6 +58,19 @@ def _shares(fitted: Fitted) -> tuple[dict[int, float], dict[int, float]]:
     indices = shares.indices.tolist()
     first = dict(zip(indices, shares.first.tolist(), strict=True))
     return first, dict(zip(indices, shares.total.tolist(), strict=True))
+
+
+def long_frame(several: Several) -> Any:
+    """A row for each target and each input, by target and falling probability: the index has both names."""
+    pandas = require("pandas", "summary()")
+    parts = [
+        {"target": target, **one}
+        for target, fitted in several
+        if fitted is not None
+        for one in records(fitted, with_shares=False)
+    ]
+    table = pandas.DataFrame(parts).drop(columns=["variance_share", "total_share"]).set_index(["target", "name"])
+    return table.astype(dict.fromkeys(["pip", "lengthscale", "inverse_lengthscale"], float))
 
 
 def frame(fitted: Fitted) -> Any:

@@ -12,6 +12,7 @@ from ssvgp.evidence.logs import log_sum
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
+from ssvgp.run.memo import Memo, once
 from ssvgp.run.progress import Reporter
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.dictionary import Order
@@ -37,21 +38,24 @@ class Book:
     probes: dict[tuple[Candidate, Candidate, bool], Probe] = field(default_factory=dict)  # by parent, set, boldness
     parts: dict[int, Book] = field(default_factory=dict)  # first looks on a part of the rows, by their number
     seen: tuple[Fit, Scene] | None = None  # the last fit that the dictionary was scored against
-    orders: dict[int, Order] = field(default_factory=dict)  # the last look at products of so many inputs
+    orders: dict[int, Order] = field(default_factory=dict)  # the widest look at products of so many inputs
     asked: int = 0  # second opinions
     unchanged: int = 0  # those of them in a row, at the end, that changed nothing
     train: Train | None = None  # the whole table, of which the problem may have blocks
+    met: list[np.ndarray] = field(default_factory=list)  # rows of it that the search was shown in blocks
     kernels: tuple[Kernel, ...] = ()  # all that are to judge, that of the problem first
     others: list[Book] = field(default_factory=list)  # books of the same data under the other kernels
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all
     ladder: float | None = None  # share of the rows on which candidates are met first; None: all
     waves: int = 12  # shapes of single inputs
     reporter: Reporter | None = None
+    memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
     def emptied(self, problem: Problem) -> Book:
         """An empty book of another problem, with the same executor and the same listener."""
         kept = {
-            name: getattr(self, name) for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "reporter")
+            name: getattr(self, name)
+            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "reporter", "memo")
         }
         return Book(problem, self.workers, **kept)
 
@@ -74,7 +78,7 @@ class Book:
     def part(self, rows: int) -> Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
-            self.parts[rows] = Book(thinned(self.problem, rows), self.workers, waves=self.waves)
+            self.parts[rows] = Book(thinned(self.problem, rows), self.workers, waves=self.waves, memo=self.memo)
         return self.parts[rows]
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
@@ -96,7 +100,8 @@ class Book:
         """The first blocks, as many as are enough to rank inputs, and the shapes of their columns, worked out once."""
         few = replace(self.problem, blocks=self.problem.blocks[: self.screened_blocks])
         if not self.shapes:
-            self.shapes.append(Shapes(np.concatenate([block.X for block in few.blocks]), self.waves))
+            X, kept = np.concatenate([block.X for block in few.blocks]), self.memo is not None
+            self.shapes.append(once(self.memo, ("shapes", self.waves), X, lambda: Shapes(X, self.waves, kept)))
         return few, self.shapes[0]
 
     def first_rung(self) -> Book | None:

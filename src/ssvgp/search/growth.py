@@ -13,7 +13,7 @@ from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD_THETA
 from ssvgp.search.scene import Scene
-from ssvgp.search.together import ORDERS, STRONG, seen_together
+from ssvgp.search.together import ORDERS, STRONG, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
 
@@ -63,17 +63,19 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     """Add two, three or four inputs at once, found by their product: effects without any main effect need this.
 
     What is left to explain, by this set or the best so far, says what a look is worth: operations go with the square of
-    the noise. Larger groups are looked at as long as smaller ones leave more than half of it; beside a background,
-    which carries them, pairs alone.
+    the noise. Larger groups are looked at as long as smaller ones leave more than half of it, or several
+    inputs are loud; beside a background, which carries them, pairs alone.
     """
     if settings.groups == 0 or current.candidate in book.paired:
         return None
     book.paired.add(current.candidate)
     open_share = min(unexplained(book.problem, one) for one in (current, book.best()))
     operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
+    loud = loudness(view, current.candidate)
+    larger = (loud > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
     tried: list[Candidate] = []
     for size in ORDERS[:1] if current.candidate.background else ORDERS:
-        seen = seen_together(book, view, nats, current.candidate, size, operations)
+        seen = seen_together(book, view, nats, loud, size, operations)
         most = round(settings.groups * (1.0 + PAIRS * open_share)) if size == 2 else settings.groups
         options = _new_sets(current.candidate, [one.inputs for one in seen], most)
         strong = sum(one.nats > STRONG for one in seen)
@@ -82,10 +84,26 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         book.visit_all(book.probe_all(current, options[: min(strong, FITTED)], BOLD_THETA), bar)
         book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
         tried += options
-        better = _best_of(book, tried, current)
-        if better is not None and unexplained(book.problem, better) < 0.5 * open_share:
+        better = _pruned(book, tried, current)
+        if better is not None and not larger and unexplained(book.problem, better) < 0.5 * open_share:
             break
-    return None if better is None else prune(book, better)
+    return better
+
+
+def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
+    """The best of what was tried, without its idle inputs, if that is better: a group may take the place of others."""
+    near = [f for c in tried if (f := book.fits.get(c)) and f.log_evidence > current.log_evidence - BEHIND]
+    return best_above([prune(book, max(near, key=lambda f: f.log_evidence))], current) if near else None
+
+
+def grow_by_groups(book: Book, empty: Fit, settings: SearchSettings) -> Fit | None:
+    """Growth from nothing with a group first, where several inputs are loud: single ones may only follow wild rows."""
+    view = scene_of(book, empty)
+    nats = excluded_nats(view, empty.candidate)
+    if (loudness(view, empty.candidate) > STRONG).sum() < 2:
+        return None
+    found = _add_group(book, empty, view, nats, settings)
+    return None if found is None else grow(book, found, settings)
 
 
 def _new_sets(candidate: Candidate, found: Sequence[tuple[int, ...]], most: int) -> list[Candidate]:

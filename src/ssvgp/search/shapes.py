@@ -27,10 +27,14 @@ KEPT = 2**22  # numbers of a table up to which its slow shapes are kept
 
 
 class Shapes:
-    """Shapes of the columns of a table X (n, d), made when asked for, from ranks that are worked out once."""
+    """Shapes of the columns of a table X (n, d), made when asked for, from ranks that are worked out once.
 
-    def __init__(self, X: np.ndarray, waves: int) -> None:
+    `keep` waves too, where other targets will ask for them and they are not too many.
+    """
+
+    def __init__(self, X: np.ndarray, waves: int, keep: bool = False) -> None:
         self.count = waves
+        self._waves: dict[tuple[int, int], np.ndarray] | None = {} if keep and waves * X.size <= KEPT else None
         self._x = X.astype(np.float32)
         self._u = ((rankdata(X, axis=0) - 0.5) / X.shape[0]).astype(np.float32)
         ordered = np.sort(self._u, axis=0)
@@ -47,6 +51,14 @@ class Shapes:
 
     def waves(self, columns: slice | np.ndarray) -> np.ndarray:
         """(K, n, q) for q columns, by the recursion of the cosine: one cosine for all of them."""
+        if self._waves is None or not isinstance(columns, slice):
+            return self._made(columns)
+        key = columns.indices(self.d)[:2]
+        if key not in self._waves:
+            self._waves[key] = self._made(columns)
+        return self._waves[key]
+
+    def _made(self, columns: slice | np.ndarray) -> np.ndarray:
         first = np.cos(np.pi * self._u[:, columns])
         out = np.empty((self.count, *first.shape), dtype=np.float32)
         before, now = np.ones_like(first), first

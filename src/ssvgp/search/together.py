@@ -25,28 +25,36 @@ STRONG = 3.0  # nats beyond chance at which inputs are added together, and a gro
 LOUD = 5  # inputs whose groups are tried, at most; pairs of the first three are taken times all others
 
 
-def seen_together(
-    book: Book, view: Scene, nats: np.ndarray, candidate: Candidate, size: int, operations: float
-) -> list[Group]:
-    """The strongest groups of so many inputs beside a set, best first; `nats` (d,) are those of single inputs."""
+def loudness(view: Scene, candidate: Candidate) -> np.ndarray:
+    """Nats (d,) beyond chance by which the size of what a set leaves goes with the inputs outside it."""
     loud = loud_nats(view)
     if candidate.inputs is not None:
         loud = candidate.inputs.largest(loud)
-    promise = np.maximum(nats, loud)
-    promise[list(candidate.active)] = np.inf  # they may take part
     beyond = np.maximum(loud - np.log(loud.size), 0.0)
     beyond[list(candidate.active)] = 0.0  # what is left beside them need not be theirs
+    return beyond
+
+
+def seen_together(
+    book: Book, view: Scene, nats: np.ndarray, loud: np.ndarray, size: int, operations: float
+) -> list[Group]:
+    """The strongest groups of so many inputs beside a set, best first.
+
+    `nats` (d,) are those of single inputs, minus infinity for those in the set, which may take part; `loud` (d,) is
+    their loudness.
+    """
     looks = affordable(size, view.n, loud.size, operations)
-    book.orders[size] = max(looks, key=lambda look: look.inputs, default=Order(size, 0, 1))
-    order = np.argsort(-promise, kind="stable")
+    widest = max([*looks, book.orders.get(size, Order(size, 0, 1))], key=lambda look: look.inputs)
+    book.orders[size] = widest
+    order = np.argsort(-np.where(np.isneginf(nats), np.inf, np.maximum(nats, loud)), kind="stable")
     found = [one for look in looks for one in _look(book, view, look, order[: look.inputs])]
-    first = [int(j) for j in np.argsort(-beyond, kind="stable")[:LOUD] if beyond[j] > STRONG]
+    first = [int(j) for j in np.argsort(-loud, kind="stable")[:LOUD] if loud[j] > STRONG]
     found += [Group(inputs, 0.0) for inputs in combinations(sorted(first), size)]
     if size == ORDERS[-1]:
         found += _beside_loud_pairs(book, view, first[:SLOW], order, operations)
     best: dict[tuple[int, ...], float] = {}
     for one in found:
-        best[one.inputs] = max(best.get(one.inputs, -np.inf), one.nats + float(beyond[list(one.inputs)].sum()))
+        best[one.inputs] = max(best.get(one.inputs, -np.inf), one.nats + float(loud[list(one.inputs)].sum()))
     return sorted((Group(*item) for item in best.items()), key=lambda one: -one.nats)
 
 

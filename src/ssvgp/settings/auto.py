@@ -15,7 +15,7 @@ class SearchSettings:
     slack: float = 3.0  # how far an estimate may err low before its set is passed over
     width: int = 4  # single additions tried at each step of growth
     groups: int = 10  # of two, three and four inputs looked at when no single input helps; 0 for none
-    operations: float = 1.2e11  # that a look at products of an order may take where nothing is explained yet
+    operations: float = 4e10  # that a look at products of an order may take where nothing is explained yet
     left_behind: float = 0.2  # share of the variance expected to be missed at which no second opinion is asked
     most_expanded: int = 10
     cheap_rows: int = 150  # up to so many fits cost so little that idle additions are fitted too, and first looks begin

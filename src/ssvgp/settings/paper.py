@@ -12,15 +12,19 @@ LARGE_ROWS = 10_000  # the smallest table of experiment 2: from here on its shor
 
 @dataclass(frozen=True)
 class Blur:
-    """kappa of A.3 in the noise of the covariance or on the variances (`place`), and the jitter of leave-one-out."""
+    """kappa of A.3 and its `place`, and the jitter of leave-one-out.
+
+    "variance": on the variances (A.3); "noise": in the covariance beside the noise that was learned; "instead": there
+    in place of it.
+    """
 
     kappa: float
     place: str
     jitter: float
 
     def __post_init__(self) -> None:
-        if self.place not in ("variance", "noise"):
-            raise ValueError(f"kappa_place is 'variance' or 'noise', not {self.place!r}")
+        if self.place not in ("variance", "noise", "instead"):
+            raise ValueError(f"kappa_place is 'variance', 'noise' or 'instead', not {self.place!r}")
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class PaperSettings:
     jitter: float = 1e-3
     loo_jitter: float | None = None  # in place of `jitter` in leave-one-out; None: 1e-2 up to 2000 rows, then the same
     kappa: float | None = None  # blurs leave-one-out; None: 1 up to 2000 rows, 0.1 beyond
-    # "noise": kappa is in the covariance, as in the authors' code; "variance": on the variances, as A.3 says. None: the
-    # first up to 2000 rows, the second beyond
+    # "noise": kappa is in the covariance beside the noise; "instead": in place of it, both as in the authors' code;
+    # "variance": on the variances, as A.3 says. None: the first up to 2000 rows, the last beyond
     kappa_place: str | None = None
     loo_neighbours: int | None = None  # None: exact up to 2000 rows, 64 beyond
     loo_rows: int | None = 10_000  # rows that a truncated density is taken over at most (evidence/race.py); None: all

@@ -77,6 +77,9 @@ class Regime:
     in_pieces: bool  # whether a large table is standardised as it is read, not at once
     predict_neighbours: int | None  # None: predictions condition on all rows
     check_rows: int | None  # that a check leaves out in turn; None: all
+    group_rows: int  # that are near each other, whose targets are modelled jointly in a pass over all rows
+    paired_inputs: int  # whose products are looked at in such a pass, those first that look best alone
+    shape_rows: int  # of the sample that shapes of inputs are made orthonormal over
 
     def threads(self, n_jobs: int) -> int:
         """Threads of a fit: with few rows steps are so short that several would only wait for each other."""
@@ -148,6 +151,7 @@ def regime_for(
         in_pieces=n > exact_limit,
         predict_neighbours=None if n <= limit else m,
         check_rows=None if n <= exact_limit else CHECKED_ROWS,
+        **_passes(n, auto),
         **_breadth(n, d, auto, exact),
         **_weighing(n, d, auto, exact),
     )
@@ -183,6 +187,16 @@ def _weighing(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, 
         "draws": settings.draws * float(np.clip(settings.search.cheap_rows / n, 0.5, 4.0)),
         # with many rows the parameters of a set are certain, and prediction pays for every component
         "components": int(np.clip(settings.components * 500 / n, 8, settings.components)) if exact else None,
+    }
+
+
+def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
+    """How much a pass over all rows does with each: together as much as factoring `blocks` of the largest blocks."""
+    each = np.sqrt(settings.blocks * settings.polish_rows**3 / n)
+    return {
+        "group_rows": int(np.clip(each, settings.block_rows // 4, n)),
+        "paired_inputs": max(1, int(each)),
+        "shape_rows": 2 * settings.polish_rows,
     }
 
 

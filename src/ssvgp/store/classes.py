@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ssvgp.explain.classes import Classified
-from ssvgp.store.container import Content, StoreError, read, write
-from ssvgp.store.model import Stored, content_of, stored_in
+from ssvgp.store.container import Content, StoreError, write
+from ssvgp.store.model import content_of, stored_in
 from ssvgp.store.settings import parameters_from, parameters_of
 
 CLASSES = "classes"  # in the header of a file of a classifier
@@ -48,11 +48,8 @@ def save_classes(
     write(Path(path), Content(header, arrays))
 
 
-def load_any(path: str | PathLike[str]) -> Stored | StoredClasses:
-    """What a file holds, be it numbers or classes; `StoreError` where it is damaged, newer, or no such file."""
-    content = read(Path(path))
-    if CLASSES not in content.header:
-        return stored_in(content, path)
+def load_classes(path: str | PathLike[str], content: Content) -> StoredClasses:
+    """What `save_classes` wrote."""
     try:
         header, parts = content.header, []
         for k, one in enumerate(header["parts"]):

@@ -25,6 +25,8 @@ from ssvgp.store.kernels import expression_of
 from ssvgp.store.reading import CURVES, PROFILE, SCALARS, fitted_from
 from ssvgp.store.settings import parameters_from, parameters_of
 
+SEVERAL = "several"  # in the header of a file with the models of many targets
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -67,6 +69,8 @@ def load(path: str | PathLike[str]) -> Stored:
 
 def stored_in(content: Content, path: str | PathLike[str]) -> Stored:
     """The fit that a content holds; the path is named in errors."""
+    if SEVERAL in content.header:
+        raise StoreError(f"{path} holds the models of several targets: ssvgp.load reads it")
     try:
         fitted = fitted_from(content.header, content.arrays)
         return Stored(fitted, parameters_from(content.header["parameters"]), content.header)
@@ -120,6 +124,8 @@ def _member_parts(ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndar
         "inclusion": np.concatenate([member.inclusion for member in members]),
         "freedom": np.array([one.freedom for one in at]),
     }
+    if ensemble.weak is not None:
+        arrays |= {f"weak {name}": values for name, values in ensemble.weak.to_plain().items()}
     for name, plain in terms.items():  # one for all members that have it: they belong to the table
         arrays |= {f"term {name} {key}": value for key, value in plain.items() if _array(value)}
     return header, arrays
@@ -132,7 +138,8 @@ def _array(value: Any) -> bool:
 def _table_parts(train: Train, ensemble: Ensemble) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if needs_whole_table(ensemble.members):
         return {"table": "whole"}, {"X": np.asarray(train.X).astype(np.float32), "y": train.y}
-    stored = np.unique(np.concatenate([member.active for member in ensemble.members]))
+    weak = [] if ensemble.weak is None else [ensemble.weak.columns]
+    stored = np.unique(np.concatenate([member.active for member in ensemble.members] + weak))
     values = np.ascontiguousarray(train.X[:, stored]) if stored.size else np.empty((train.n, 0))
     return {"table": "columns"}, {"X": values, "y": train.y, "stored": stored}
 

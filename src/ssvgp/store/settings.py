@@ -13,7 +13,7 @@ from ssvgp.store.container import StoreError
 from ssvgp.store.kernels import expression_of, kernel_of
 
 RECORDS = {kind.__name__: kind for kind in (AutoSettings, PaperSettings, Prior, SearchSettings)}
-FORGOTTEN = ("callback",)  # code, and of use in a fit alone
+FORGOTTEN = ("callback", "checkpoint")  # code, or a place on one machine, and of use in a fit alone
 
 
 def parameters_of(given: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -60,10 +62,11 @@ class Prepared:
     noise: np.ndarray | None = None
     exposure: np.ndarray | None = None
     outcome: Outcome = field(default_factory=Outcome)
+    data: Any = None  # in place of X, where it stands for more rows
 
 
 @dataclass
-class _Reading:
+class Reading:
     """A table in memory while it is treated: values (n, c) of the columns `places`, the target last."""
 
     table: Table
@@ -90,9 +93,19 @@ def prepare(table: Table, choice: Choice) -> Prepared:
     """Read a table for a fit; an error names line and column, and says what can be done."""
     places = [*_inputs(table, choice), find(choice.target, table.names)]
     outcome = outcome_of(table, places[-1], choice.likelihood)
-    reading = _read(table, places, choice, outcome)
+    reading = read_rows(table, places, choice, outcome)
     if outcome.why:
         reading.notes.append(outcome.why)
+    recipe = treated(reading, choice)
+    X, y = recipe.encode(reading.values[:, :-1]).X, reading.values[:, -1].copy()
+    if outcome.labels:
+        y = labels_of(outcome, y, reading.levels.get(places[-1]))
+    weights, noise, exposure = (of_rows(reading, name) for name in (choice.weight, choice.noise, choice.exposure))
+    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise, exposure, outcome)
+
+
+def treated(reading: Reading, choice: Choice) -> Recipe:
+    """Leave out and fill what was asked for, in place, and say how columns become inputs; the target comes last."""
     _drop_rows_without_target(reading)
     _drop_useless_columns(reading, choice)
     _treat_missing(reading, choice.missing)
@@ -103,20 +116,15 @@ def prepare(table: Table, choice: Choice) -> Prepared:
     if len(reading.values) < FEW_ROWS:
         reading.notes.append(f"only {_rows(len(reading.values))}: what was believed before weighs as much as the data")
     columns = tuple(_column(reading, j) for j in range(len(reading.places) - 1))
-    recipe = Recipe(choice.target, columns, choice.missing, choice.exposure)
-    X, y = recipe.encode(reading.values[:, :-1]).X, reading.values[:, -1].copy()
-    if outcome.labels:
-        y = labels_of(outcome, y, reading.levels.get(places[-1]))
-    weights, noise, exposure = (_of_rows(reading, name) for name in (choice.weight, choice.noise, choice.exposure))
-    return Prepared(X, y, recipe, (*table.notes, *reading.notes), weights, noise, exposure, outcome)
+    return Recipe(choice.target, columns, choice.missing, choice.exposure)
 
 
-def _of_rows(reading: _Reading, name: str) -> np.ndarray | None:
+def of_rows(reading: Reading, name: str) -> np.ndarray | None:
     """A column of numbers from zero up that is no input, for the rows that were kept (n,); None for no name."""
     if not name:
         return None
     table, place = reading.table, find(name, reading.table.names)
-    found, _ = _pass(table, [place], {}, stop=True)
+    found, _ = one_pass(table, [place], {}, stop=True)
     values = found.values[np.searchsorted(found.lines, reading.lines), 0]
     wrong = np.flatnonzero(~(values >= 0.0))
     if wrong.size:
@@ -130,16 +138,21 @@ def _of_rows(reading: _Reading, name: str) -> np.ndarray | None:
 
 def _inputs(table: Table, choice: Choice) -> list[int]:
     """The places of the columns that are to be inputs."""
-    names = table.names
-    target = find(choice.target, names)
-    if f"{choice.target}.2" in names:
+    target = find(choice.target, table.names)
+    if f"{choice.target}.2" in table.names:
         raise TableError(f"more than one column is called {shown(choice.target)}: rename or --drop all but one")
+    return inputs_beside(table, [target], choice)
+
+
+def inputs_beside(table: Table, targets: Sequence[int], choice: Choice) -> list[int]:
+    """The places of the columns that are to be inputs beside these targets."""
+    names = table.names
     wanted = choose(choice.features, names) if choice.features else range(len(names))
     dropped = {*choose(choice.drop, names)}
-    if target in dropped:
-        raise TableError(f"--drop takes out the target {shown(choice.target)}")
-    apart = {target, *(find(name, names) for name in choice.apart)}
-    if len(apart) < 1 + len(choice.apart):
+    if dropped & {*targets}:
+        raise TableError(f"--drop takes out the target {shown(names[min(dropped & {*targets})])}")
+    apart = {*targets, *(find(name, names) for name in choice.apart)}
+    if len(apart) < len(targets) + len(choice.apart):
         raise TableError("--target, --weight, --noise and --exposure name different columns")
     places = [j for j in wanted if j not in apart and j not in dropped]
     if not places:
@@ -147,17 +160,17 @@ def _inputs(table: Table, choice: Choice) -> list[int]:
     return places
 
 
-def _read(table: Table, places: list[int], choice: Choice, outcome: Outcome) -> _Reading:
+def read_rows(table: Table, places: list[int], choice: Choice, outcome: Outcome | None = None) -> Reading:
     """All rows; where columns hold text and that is allowed, a second reading takes it in or leaves it out."""
-    target = {places[-1]: Levels()} if outcome.levels else {}
-    reading, odd = _pass(table, places, target, stop=choice.categories == "error")
+    target = {places[-1]: Levels()} if outcome is not None and outcome.levels else {}
+    reading, odd = one_pass(table, places, target, stop=choice.categories == "error")
     if not odd:
         return reading
     if choice.categories == "drop":
         reading.keep_columns(np.array([place not in odd for place in places]))
         reading.notes.append(f"left out {_columns(len(odd))} with text: {listed([table.names[j] for j in odd])}")
         return reading
-    reading, many = _pass(table, places, {**target, **{place: Levels() for place in odd}}, stop=False)
+    reading, many = one_pass(table, places, {**target, **{place: Levels() for place in odd}}, stop=False)
     if many:
         place = min(many)
         raise TableError(
@@ -167,7 +180,7 @@ def _read(table: Table, places: list[int], choice: Choice, outcome: Outcome) -> 
     return reading
 
 
-def _pass(table: Table, places: list[int], levels: dict[int, Levels], stop: bool) -> tuple[_Reading, dict[int, Odd]]:
+def one_pass(table: Table, places: list[int], levels: dict[int, Levels], stop: bool) -> tuple[Reading, dict[int, Odd]]:
     """One reading, with the odd cells found; the first is an error where `stop` says so."""
     values, lines = [], []
     odd: dict[int, Odd] = {}
@@ -182,7 +195,7 @@ def _pass(table: Table, places: list[int], levels: dict[int, Levels], stop: bool
         lines.append(block.lines)
     if not values:
         raise TableError("the table has a header and no rows")
-    return _Reading(table, places, np.concatenate(values), np.concatenate(lines), levels), odd
+    return Reading(table, places, np.concatenate(values), np.concatenate(lines), levels), odd
 
 
 def _text_error(table: Table, odd: dict[int, Odd]) -> TableError:
@@ -201,7 +214,7 @@ def _argument(name: str) -> str:
     return name if re.fullmatch(r"[\w.-]+", name) else shown(name)
 
 
-def _drop_rows_without_target(reading: _Reading) -> None:
+def _drop_rows_without_target(reading: Reading) -> None:
     known = ~np.isnan(reading.values[:, -1])
     if not known.any():
         raise TableError(f"the target {shown(reading.name(-1))} has no value in any row")
@@ -210,7 +223,7 @@ def _drop_rows_without_target(reading: _Reading) -> None:
         reading.keep_rows(known)
 
 
-def _drop_useless_columns(reading: _Reading, choice: Choice) -> None:
+def _drop_useless_columns(reading: Reading, choice: Choice) -> None:
     """Columns without any value, and, unless columns were named, one that only counts the rows."""
     kept = ~np.isnan(reading.values).all(axis=0)
     if not kept.all():
@@ -227,7 +240,7 @@ def _counts_rows(values: np.ndarray) -> bool:
     return len(values) > 1 and bool(np.all(np.diff(values) == 1.0))
 
 
-def _treat_missing(reading: _Reading, missing: str) -> None:
+def _treat_missing(reading: Reading, missing: str) -> None:
     gaps = np.isnan(reading.values)
     if not gaps.any():
         return
@@ -250,7 +263,7 @@ def _treat_missing(reading: _Reading, missing: str) -> None:
         reading.notes.append(f"{int(gaps.sum())} missing values filled with the median of their column")
 
 
-def _column(reading: _Reading, position: int) -> Column:
+def _column(reading: Reading, position: int) -> Column:
     """One column of the recipe; its levels are put in alphabetical order, and its values are changed to that."""
     values, place = reading.values[:, position], reading.places[position]
     known = values[~np.isnan(values)]

@@ -19,6 +19,7 @@ from ssvgp.settings import AutoSettings, Blur, PaperSettings
 from ssvgp.settings import paper as paper_settings
 
 SE = kernel_named("se")
+PLACES = ("variance", "noise", "instead")
 QUICK = PaperSettings(v=(1e2, 1e3, 1e4, 1e5), first_steps=60, steps=30, rounds=3)
 
 
@@ -100,11 +101,13 @@ def test_pruning_everything_leaves_a_constant_and_no_pips() -> None:
 
 
 def test_kappa_in_the_noise_is_a_different_score() -> None:
-    places = [replace(QUICK, kappa=1.0, kappa_place=place) for place in ("variance", "noise")]
-    variance, noise = (ensemble(settings) for settings in places)
+    places = [replace(QUICK, kappa=1.0, kappa_place=place) for place in PLACES]
+    variance, noise, instead = (ensemble(settings) for settings in places)
     assert np.array_equal(variance.notes["inclusion"], noise.notes["inclusion"])
+    assert np.array_equal(variance.notes["inclusion"], instead.notes["inclusion"])
     assert not np.allclose(variance.notes["loo"], noise.notes["loo"])
-    with pytest.raises(ValueError, match="'variance' or 'noise'"):
+    assert not np.allclose(instead.notes["loo"], noise.notes["loo"])
+    with pytest.raises(ValueError, match="'variance', 'noise' or 'instead'"):
         ensemble(replace(QUICK, kappa_place="mean"))
 
 
@@ -124,6 +127,20 @@ def test_the_jitter_of_leave_one_out_takes_the_place_of_that_of_training() -> No
     noise = member.parameters.noise - QUICK.jitter + 0.05 + 0.3
     expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=noise)))
     assert paper.leave_one_out(train, member, settings).total == pytest.approx(expected.total)
+
+
+def test_kappa_instead_of_the_noise_judges_the_kernel_alone() -> None:
+    train = two_of_eight()
+    member = ensemble(QUICK, train).members[0]
+    settings = replace(QUICK, kappa=0.3, kappa_place="instead", loo_jitter=0.05)
+    expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=0.35)))
+    noisier = replace(member, parameters=replace(member.parameters, noise=7.0))
+    for one in (member, noisier):
+        assert paper.leave_one_out(train, one, settings).total == pytest.approx(expected.total)
+    plain = [
+        paper.leave_one_out(train, member, replace(settings, kappa=0.0, kappa_place=place)).total for place in PLACES
+    ]
+    assert plain == pytest.approx([plain[0]] * 3)
 
 
 def test_inclusion_probabilities_rest_on_all_weights_and_predictions_on_the_thinned() -> None:

@@ -89,6 +89,8 @@ def leave_one_out(train: Train, member: Member, settings: PaperSettings, rows: n
     kappa, more = blur.kappa, blur.jitter - settings.jitter  # the jitter of training is in the noise
     if blur.place == "noise":
         kappa, more = 0.0, more + kappa
+    elif blur.place == "instead" and kappa > 0:  # a kappa of zero blurs nothing
+        kappa, more = 0.0, kappa + blur.jitter - member.parameters.noise
     if more:
         member = loo.with_more_noise(member, more)
     neighbours = settings.loo_neighbours_for(train.n)

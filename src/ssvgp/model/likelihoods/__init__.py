@@ -19,6 +19,7 @@ from ssvgp.records import Likelihood
 
 __all__ = [
     "AS_IT_IS",
+    "COUNTS",
     "LIKELIHOODS",
     "WITH_SITES",
     "BernoulliLogit",
@@ -34,7 +35,8 @@ __all__ = [
     "register",
 ]
 
-AS_IT_IS = frozenset({"bernoulli", "bernoulli-probit", "poisson", "negative-binomial"})  # y is not standardised
+COUNTS = frozenset({"poisson", "negative-binomial"})
+AS_IT_IS = COUNTS | {"bernoulli", "bernoulli-probit"}  # y is not standardised
 WITH_SITES = AS_IT_IS | {"student-t", "outliers"}  # that are not Gaussian, of those in the package
 LIKELIHOODS: Registry[Rows, Likelihood] = Registry("likelihood")
 register, likelihood_named, from_plain = LIKELIHOODS.register, LIKELIHOODS.named, LIKELIHOODS.from_plain

@@ -1,0 +1,111 @@
+"""What grows with rows on disk and with targets: processor seconds, bytes and memory.
+
+    make bench-beyond ARGS='--folder FOLDER --parts 1 5 50'     one pass over the first so many files of a folder
+    make bench-beyond ARGS='--targets 24'                       many targets beside a loop of single fits, 200 x 500
+    make bench-beyond ARGS='--write FOLDER --parts 50'          a folder of so many files of a million rows of 20 inputs
+
+Seconds are those of the processor, which a busy machine does not change much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from ssvgp import SSVGPRegressor
+
+ROWS = 1_000_000  # of a file
+SIGNALS = 5  # of six targets, the sixth is noise
+
+
+def write(folder: Path, parts: int) -> None:
+    """Files of a million rows: five of twenty inputs decide y, whose noise has standard deviation 1/2."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for k in range(parts):
+        rng = np.random.default_rng([17, k])
+        X = rng.standard_normal((20, ROWS), dtype=np.float32)
+        f = np.sin(1.5 * X[0]) + 0.8 * X[1] + 0.6 * X[2] * X[3] + 0.5 * np.abs(X[4])
+        y = (f + 0.5 * rng.standard_normal(ROWS)).astype(np.float32)
+        columns = {**{f"x{j:02d}": X[j] for j in range(20)}, "y": y}
+        path = folder / f"part-{k:03d}.parquet"
+        parquet.write_table(pa.table(columns), path, compression="none", use_dictionary=False, row_group_size=ROWS // 4)
+
+
+def rows(folder: Path, parts: list[int]) -> None:
+    """One pass for moments and a sample over the first files of a folder."""
+    from ssvgp.disk.folder import ParquetPart, files_in, names_in
+    from ssvgp.disk.survey import survey
+
+    files = files_in(folder)
+    columns = tuple(names_in(files[0]))
+    for count in parts:
+        start = time.process_time()
+        found = survey([ParquetPart(path, columns) for path in files[:count]], len(columns), 100_000, seed=0, n_jobs=1)
+        seconds, size = time.process_time() - start, sum(path.stat().st_size for path in files[:count])
+        print(f"{found.rows} rows, {size / 1e9:.2f} GB: {seconds:.1f} s of the processor, {peak():.2f} GB", flush=True)
+
+
+def peak() -> float:
+    """Most memory that this process has held, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def table(targets: int, n: int = 200, d: int = 500) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (200, 500) and targets of three inputs each, every sixth of them noise."""
+    X = np.random.default_rng(1).normal(size=(n, d))
+    Y = np.empty((n, targets))
+    for k in range(targets):
+        rng = np.random.default_rng([2, k])
+        a, b, c = rng.choice(d, 3, replace=False)
+        f = np.sin(X[:, a]) + 0.8 * X[:, b] + 0.5 * X[:, c] ** 2
+        signal = f / f.std() if k % (SIGNALS + 1) < SIGNALS else np.zeros(n)
+        Y[:, k] = signal + 0.5 * rng.normal(size=n)
+    return X, Y
+
+
+def targets(count: int) -> None:
+    """Many targets together and one by one, six at a time side by side, in one process."""
+    X, Y = table(count)
+    SSVGPRegressor(random_state=0).fit(X[:50, :5], Y[:50, 0])  # what is loaded at first is not counted
+    together = alone = worst = 0.0
+    for first in range(0, count, SIGNALS + 1):
+        some = Y[:, first : first + SIGNALS + 1]
+        start = time.process_time()
+        model = SSVGPRegressor(random_state=0).fit(X, some)
+        middle = time.process_time()
+        singles = [SSVGPRegressor(random_state=0).fit(X, y) for y in some.T]
+        together, alone = together + middle - start, alone + time.process_time() - middle
+        worst = max(worst, *(float(np.abs(one.pip_ - pip).max()) for one, pip in zip(singles, model.pip_, strict=True)))
+        print(
+            f"{first + some.shape[1]} targets: {together:.1f} s together, {alone:.1f} s one by one, ratio "
+            f"{together / alone:.3f}; PIPs differ by {worst:.1g}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--parts", type=int, nargs="+", default=[1])
+    parser.add_argument("--targets", type=int, default=0)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if given.write is not None:
+        write(given.write, given.parts[0])
+    if given.folder is not None:
+        rows(given.folder, given.parts)
+    if given.targets:
+        targets(given.targets)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,316 @@
+"""Which weak effects there are: the posterior over sets of terms, given sums over all rows (large/rows.py).
+
+A term is one input with all its shapes, or the product of two inputs. Terms that are there have normal coefficients of
+the variances that the process itself would give them: with theta from the slab and the scale tau of the strong part,
+tau lambda_k(theta) for the k-th shape, where lambda are the eigenvalues of a squared exponential kernel under a normal
+input (Rasmussen & Williams, 4.3.1; tau theta^2 for the first shape of a small theta), and tau lambda_1^2 for a product.
+Sets of inputs have their usual prior, the strong ones counted in. With so many rows all of this is closed form, and
+Gibbs draws of the terms and their theta give the rest; probabilities are averages of conditional ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.special import betaln
+
+from ssvgp.evidence.unvisited.factors import THETAS, slab_cells
+from ssvgp.gp.linalg import factor, forms_of_each
+from ssvgp.large.rows import Sums
+from ssvgp.model.priors import log_set_prior
+from ssvgp.settings import Prior
+
+SWEEPS = 240  # of the draws; the first sixth of them does not count
+
+
+@lru_cache(maxsize=8)
+def shape_variances(degrees: int) -> np.ndarray:
+    """lambda_k (nodes, L) of the shapes 1 .. L at each of `THETAS`."""
+    a, b = 0.25, 0.5 * THETAS**2
+    whole = a + b + np.sqrt(a * a + 2.0 * a * b)
+    return np.sqrt(2.0 * a / whole)[:, None] * (b / whole)[:, None] ** np.arange(1, degrees + 1)
+
+
+def log_cells(scales: tuple[float, ...]) -> np.ndarray:
+    """log probability (scales, nodes) of each slab in the cells around `THETAS`."""
+    return np.log(np.maximum(slab_cells(scales).T, np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms in question, t of them: features (t, f) by number, -1 where one has fewer, and inputs (t, 2).
+
+    `variances` (t, nodes, f) are those of coefficients for a scale of one. A single input is named twice. `strong`
+    inputs are in the set whatever happens; d inputs in all.
+    """
+
+    features: np.ndarray
+    inputs: np.ndarray
+    variances: np.ndarray
+    strong: frozenset[int]
+    d: int
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """Whether each term (t,) is a product."""
+        return self.inputs[:, 0] != self.inputs[:, 1]
+
+    @cached_property
+    def own(self) -> list[frozenset[int]]:
+        """The inputs of each term that are not strong."""
+        return [frozenset(row) - self.strong for row in self.inputs.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau."""
+
+    prior: Prior
+    scale_shares: np.ndarray
+    taus: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Probability of each term (t,), and of inputs by number; mean (r,) and covariance (r, r) of coefficients.
+
+    `theta` is the mean inverse lengthscale of inputs, zero where they are not there; `odds` (scales,) are prior odds of
+    one more input, with the probability of each slab scale: for inputs that were not in question. `explained` is the
+    share of q that the terms explain.
+    """
+
+    terms: np.ndarray
+    inputs: dict[int, float]
+    theta: dict[int, float]
+    mean: np.ndarray
+    covariance: np.ndarray
+    odds: np.ndarray
+    explained: float
+
+
+def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus: np.ndarray) -> np.ndarray:
+    """log p(y | term) / p(y) at every node (nodes, e) for features that are orthogonal: gain and cost (f, e).
+
+    Variances are (nodes, f); averaged over the scales tau.
+    """
+    each = []
+    for tau in taus:
+        rho = tau * variances[:, :, None]
+        each.append((0.5 * rho * gain**2 / (1.0 + rho * cost) - 0.5 * np.log1p(rho * cost)).sum(axis=1))
+    return np.asarray(np.logaddexp.reduce(each, axis=0)) - np.log(len(taus))
+
+
+def draw(sums: Sums, terms: Terms, beliefs: Beliefs, rng: np.random.Generator) -> Found:
+    """The posterior over all sets of terms by Gibbs draws, from nothing. Cost a few thousand small systems."""
+    chain = _Chain(sums, terms, beliefs, rng)
+    kept = _Kept(chain)
+    for number in range(SWEEPS):
+        chain.sweep()
+        if number >= SWEEPS // 6:
+            kept.add()
+    return kept.found()
+
+
+class _Chain:
+    """Gibbs draws over terms, nodes, the slab scale, tau, and the scale of the sums.
+
+    `nodes` has the node of every term that is there, `rows` their features, V the covariance of their coefficients.
+    """
+
+    def __init__(self, sums: Sums, terms: Terms, beliefs: Beliefs, rng: np.random.Generator) -> None:
+        self.terms, self.beliefs, self.rng, self.n = terms, beliefs, rng, sums.n
+        # one more feature, of nothing, stands for those that a term does not have
+        self.C, self.g, self.q = np.pad(sums.C, (0, 1)), np.append(sums.g, 0.0), sums.q
+        self.cells = log_cells(beliefs.prior.slabs)
+        self.log_priors = [log_set_prior(k, terms.d, beliefs.prior) for k in range(terms.d + 1)]
+        self.nodes: dict[int, int] = {}
+        self.scale, self.tau, self.spread = int(np.argmax(beliefs.scale_shares)), len(beliefs.taus) // 2, 1.0
+        self.log_odds = np.zeros(len(terms))
+        self.rivals = _alike(sums.C, terms)
+        self.refresh()
+
+    # --- one sweep
+
+    def sweep(self) -> None:
+        """Terms that are there in turn, all others, rivals, then what all have in common."""
+        for t in list(self.nodes):
+            at = self.conditionals(np.array([t]))
+            self.log_odds[t] = self._odds([t], at)[0]
+            self._settle(t, at[0], bool(np.log(self.rng.uniform()) < -np.logaddexp(0.0, -self.log_odds[t])))
+        self._others()
+        for i, j in self.rivals:
+            if (i in self.nodes) != (j in self.nodes):
+                self._exchange(int(i), int(j))
+        self._common()
+
+    def _others(self) -> None:
+        """All terms that are not there, in a random order: those that stay away change nothing for the next."""
+        away = self.rng.permutation([t for t in range(len(self.terms)) if t not in self.nodes])
+        luck = np.log(self.rng.uniform(size=away.size))
+        while away.size:
+            at = self.conditionals(away)
+            self.log_odds[away] = odds = self._odds(away.tolist(), at)
+            joining = np.flatnonzero(luck < -np.logaddexp(0.0, -odds))
+            if not joining.size:
+                return
+            first = int(joining[0])
+            self._settle(int(away[first]), at[first], True)
+            away, luck = away[first + 1 :], luck[first + 1 :]
+
+    def _odds(self, some: list[int], at: np.ndarray) -> np.ndarray:
+        """log odds (s,) of terms, all of them away or a single one that is there, by what they are worth (s, nodes)."""
+        without = self.log_prior(set(self.nodes) - set(some))
+        prior = np.array([self.log_prior({*self.nodes, t}) for t in some])
+        return prior - without + np.logaddexp.reduce(at, axis=1)
+
+    def _settle(self, t: int, at: np.ndarray, there: bool) -> None:
+        self.nodes.pop(t, None)
+        if there:
+            self.nodes[t] = self._node(at)
+        self.refresh()
+
+    def _exchange(self, i: int, j: int) -> None:
+        """Which of two terms is there, given that one is."""
+        for k in (i, j):
+            self.nodes.pop(k, None)
+        self.refresh()
+        at = self.conditionals(np.array([i, j]))
+        place = self._node(self._odds([i, j], at))
+        self._settle((i, j)[place], at[place], True)
+
+    def _node(self, log_weights: np.ndarray) -> int:
+        return int(np.argmax(log_weights + self.rng.gumbel(size=log_weights.size)))
+
+    def _common(self) -> None:
+        """The slab scale, tau where the strong part has none, and the scale of the sums."""
+        nodes = list(self.nodes.values())
+        with np.errstate(divide="ignore"):
+            self.scale = self._node(np.log(self.beliefs.scale_shares) + self.cells[:, nodes].sum(axis=1))
+        if len(self.beliefs.taus) > 1 and nodes:
+            self.tau = self._node(np.array([self._evidence(tau) for tau in range(len(self.beliefs.taus))]))
+        self.spread = max(self.q - self.explained(), 1e-12 * self.q) / self.n
+        self.refresh()
+
+    # --- what a state is worth
+
+    def refresh(self) -> None:
+        """V and the features that are there."""
+        there = list(self.nodes)
+        self.rows = self.terms.features[there].ravel()
+        self.V = factor(self._system(self.tau)).inverse() if there else np.empty((0, 0))
+
+    def _rho(self, tau: int) -> np.ndarray:
+        """Variances (r,) of the coefficients that are there."""
+        there, nodes = list(self.nodes), list(self.nodes.values())
+        return self.beliefs.taus[tau] * self.terms.variances[there, nodes].ravel()
+
+    def _system(self, tau: int) -> np.ndarray:
+        M = self.C[np.ix_(self.rows, self.rows)] / self.spread
+        M.flat[:: len(M) + 1] += 1.0 / self._rho(tau)
+        return M
+
+    def _evidence(self, tau: int) -> float:
+        """log p(y | terms and nodes that are there, tau), less that of none."""
+        chol = factor(self._system(tau))
+        half = chol.half_solve(self.g[self.rows] / self.spread)
+        return 0.5 * (float(half @ half) - chol.log_determinant() - float(np.log(self._rho(tau)).sum()))
+
+    def explained(self) -> float:
+        """What the terms explain of q."""
+        g = self.g[self.rows]
+        return float(g @ self.V @ g) / self.spread
+
+    def conditionals(self, some: np.ndarray) -> np.ndarray:
+        """log p(node) p(y | term at the node, the others) / p(y | the others) (s, nodes) of some terms (s,).
+
+        Those that are there come one at a time. V given the others is V less what the term itself had a part in.
+        """
+        rows, V, own = self.rows, self.V, self.terms.features[some]
+        if some.size == 1 and int(some[0]) in self.nodes:
+            place = list(self.nodes).index(int(some[0]))
+            out = np.zeros(rows.size, dtype=bool)
+            out[place * own.shape[1] : (place + 1) * own.shape[1]] = True
+            cross = V[np.ix_(~out, out)]
+            V, rows = V[np.ix_(~out, ~out)] - cross @ factor(V[np.ix_(out, out)]).solve(cross.T), rows[~out]
+        cross = self.C[own[:, :, None], rows] / self.spread
+        along = cross @ V
+        C = self.C[own[:, :, None], own[:, None, :]] / self.spread - along @ np.swapaxes(cross, 1, 2)
+        g = (self.g[own] - along @ self.g[rows]) / self.spread
+        rho = self.beliefs.taus[self.tau] * self.terms.variances[some]
+        s, nodes, f = rho.shape
+        systems = np.repeat(C, nodes, axis=0)
+        systems[:, np.arange(f), np.arange(f)] += 1.0 / rho.reshape(-1, f)
+        squares, determinants = forms_of_each(systems, np.repeat(g, nodes, axis=0))
+        worth = 0.5 * (squares - determinants).reshape(s, nodes) - 0.5 * np.log(rho).sum(axis=2)
+        return self.cells[self.scale] + worth
+
+    def log_prior(self, there: set[int]) -> float:
+        """log prior of the inputs of these terms, and of which of their products are among them.
+
+        A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may
+        or may not act by itself.
+        """
+        terms, strong = self.terms, len(self.terms.strong)
+        products = [t for t in there if terms.pairs[t]]
+        size = strong + len(frozenset().union(*(terms.own[t] for t in there)))
+        if not products:
+            return self.log_priors[size]
+        together = frozenset().union(*(terms.own[t] for t in products))
+        possible = (size * (size - 1) - strong * (strong - 1)) // 2
+        choices = -float(betaln(possible - len(products) + 1, len(products) + 1)) - float(np.log(possible + 1.0))
+        return self.log_priors[size] - choices - float(np.log(2.0)) * (len(products) + len(together))
+
+
+def _alike(C: np.ndarray, terms: Terms) -> np.ndarray:
+    """Pairs (a, 2) of single terms that may change places: |correlation| above 1/2 given the strong part."""
+    first = terms.features[:, 0]
+    size = np.sqrt(np.maximum(np.diagonal(C)[first], np.finfo(float).tiny))
+    alike = np.abs(C[np.ix_(first, first)]) / np.outer(size, size) > 0.5
+    return np.argwhere(np.triu(alike & np.outer(~terms.pairs, ~terms.pairs), 1))
+
+
+class _Kept:
+    """What is kept of the draws: sums over them."""
+
+    def __init__(self, chain: _Chain) -> None:
+        self.chain, r = chain, chain.g.size
+        self.count, self.total = 0, np.zeros(len(chain.terms))
+        self.mean, self.square = np.zeros(r), np.zeros((r, r))
+        self.odds, self.explained = np.zeros(len(chain.cells)), 0.0
+        self.uses: dict[int, list[int]] = {}
+        for t, own in enumerate(chain.terms.own):
+            for j in own:
+                self.uses.setdefault(j, []).append(t)
+        self.inputs, self.theta = dict.fromkeys(self.uses, 0.0), dict.fromkeys(self.uses, 0.0)
+
+    def add(self) -> None:
+        """One more draw. An input is there by the other terms, or with the chance of the one in question."""
+        chain = self.chain
+        self.count += 1
+        chance = 1.0 / (1.0 + np.exp(-np.clip(chain.log_odds, -700.0, 700.0)))
+        self.total += chance
+        for j, some in self.uses.items():
+            there = [t for t in some if t in chain.nodes]
+            each = [1.0 if any(other != t for other in there) else chance[t] for t in some]
+            self.inputs[j] += float(np.mean(each))
+            self.theta[j] += max((float(THETAS[chain.nodes[t]]) for t in there), default=0.0)
+        m = chain.V @ (chain.g[chain.rows] / chain.spread)
+        self.mean[chain.rows] += m
+        self.square[np.ix_(chain.rows, chain.rows)] += chain.V + np.outer(m, m)
+        size = len(chain.terms.strong) + sum(any(t in chain.nodes for t in some) for some in self.uses.values())
+        if size < chain.terms.d:
+            self.odds[chain.scale] += np.exp(chain.log_priors[size + 1] - chain.log_priors[size])
+        self.explained += chain.explained() / chain.q
+
+    def found(self) -> Found:
+        """Averages over the draws."""
+        count = self.count
+        mean = (self.mean / count)[:-1]
+        covariance = (self.square / count)[:-1, :-1] - np.outer(mean, mean)
+        inputs, theta = ({j: value / count for j, value in one.items()} for one in (self.inputs, self.theta))
+        return Found(self.total / count, inputs, theta, mean, covariance, self.odds / count, self.explained / count)

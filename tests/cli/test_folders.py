@@ -1,0 +1,148 @@
+"""Folders and many targets in commands: one line for what is wrong, and what is done is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import run, said
+
+import ssvgp
+from ssvgp.disk import predicting
+
+pytest.importorskip("pyarrow")
+N, PARTS = 120, 3
+
+
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
+    table["kind"] = np.where(rng.random(N) < 0.5, "left", "right")
+    table["y"] = np.sin(2.0 * table["a"]) + 0.1 * rng.normal(size=N)
+    return table
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rows"
+    path.mkdir()
+    for k, part in enumerate(np.array_split(np.arange(N), PARTS)):
+        frame().iloc[part].to_parquet(path / f"part-{k}.parquet", index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    frame().to_csv(path / "all.csv", index=False)
+    result = run("fit", path / "all.csv", "-t", "y", "--drop", "kind", "--kernel", "se", "-o", path / "m.ssvgp", "-q")
+    assert result.exit_code == 0, said(result)
+    return path / "m.ssvgp"
+
+
+def test_a_folder_is_fitted_from_a_sample(folder: Path) -> None:
+    common = ("--target", "y", "--kernel", "se", "--categories", "onehot")
+    result = run("fit", "rows", *common, "--sample-rows", 60, "--json")
+    assert result.exit_code == 0, said(result)
+    answer = json.loads(result.stdout)
+    assert answer["rows"] == 60 and answer["selected"] == ["a"] and Path("rows.ssvgp").exists()
+    assert any("60 of 120 rows, drawn at random" in note for note in answer["notes"])
+    inputs = ssvgp.load("rows.ssvgp").fitted_.inputs
+    np.testing.assert_allclose(inputs.centre[:3], frame()[list("abc")].mean(), rtol=1e-12)  # of all rows
+    whole = json.loads(run("fit", "rows", *common, "--json").stdout)
+    assert whole["rows"] == N and not any("drawn at random" in note for note in whole["notes"])
+
+
+def test_a_folder_is_predicted_part_by_part_and_parts_are_kept(folder: Path, model: Path) -> None:
+    result = run("predict", model, "rows", "-o", "out", "--keep", "y,kind", "--jobs", 1)
+    assert result.exit_code == 0, said(result)
+    found = pd.concat([pd.read_parquet(path) for path in sorted(Path("out").glob("*.parquet"))])
+    assert list(found.columns) == ["y", "kind", "mean", "std", "lower", "upper"]
+    expected = ssvgp.load(model).predict(frame()[list("abc")])
+    np.testing.assert_allclose(found["mean"], expected, rtol=1e-9)
+    np.testing.assert_array_equal(found["y"], frame()["y"])
+    (Path("out") / "part-1.parquet").unlink()
+    kept = (Path("out") / "part-0.parquet").stat().st_mtime_ns
+    again = json.loads(run("predict", model, "rows", "-o", "out", "--keep", "y,kind", "--json").stdout)
+    assert again["kept"] == PARTS - 1 and (Path("out") / "part-0.parquet").stat().st_mtime_ns == kept
+
+
+def test_a_kill_leaves_whole_files_alone(folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Killed(BaseException):
+        pass
+
+    original, seen = predicting.os.replace, []
+
+    def replace(source: Path, target: Path) -> None:
+        seen.append(Path(target).name)
+        if len([name for name in seen if name.endswith(".parquet")]) == 2:
+            raise Killed  # between writing a part and giving it its name
+        original(source, target)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(predicting.os, "replace", replace)
+        run("predict", model, "rows", "-o", "out")
+    assert [path.name for path in Path("out").glob("*.parquet")] == ["part-0.parquet"]
+    assert json.loads(run("predict", model, "rows", "-o", "out", "--json").stdout)["kept"] == 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cannot be read as Parquet"),
+        (lambda path: frame().astype({"b": str}).to_parquet(path, index=False), "column 'b'"),
+        (lambda path: frame().drop(columns="b").to_parquet(path, index=False), "lacks the column 'b'"),
+    ],
+)
+def test_a_part_that_cannot_be_used_is_one_line_and_the_others_are_kept(
+    folder: Path, model: Path, spoil: object, words: str
+) -> None:
+    spoil(folder / "part-1.parquet")  # type: ignore[operator]
+    result = run("predict", model, "rows", "-o", "out", "--quiet")
+    assert result.exit_code == 2
+    assert "part-1.parquet" in result.stderr and words in result.stderr and result.stderr.count("\n") == 1
+    assert sorted(path.name for path in Path("out").glob("*.parquet")) == ["part-0.parquet", "part-2.parquet"]
+    fit = run("fit", "rows", "-t", "y", "--drop", "kind", "--quiet")
+    assert fit.exit_code == 2 and "part-1.parquet" in fit.stderr and fit.stderr.count("\n") == 1
+
+
+def test_a_part_that_is_missing_is_named(folder: Path, model: Path) -> None:
+    assert run("predict", model, "rows", "-o", "out", "-q").exit_code == 0
+    (folder / "part-2.parquet").unlink()
+    result = run("predict", model, "rows", "-o", "out", "-q")
+    assert result.exit_code == 2 and "'part-2.parquet' is missing" in result.stderr
+    other = run("predict", model, "rows", "-o", "out", "-q", "--level", 0.5)
+    assert other.exit_code == 2 and "another model or table" in other.stderr
+    assert run("predict", model, "rows", "-q").exit_code == 2  # no place to write to
+
+
+def test_many_targets_have_a_line_each_one_file_and_one_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    for k, name in enumerate("abc"):
+        table[f"gene_{k}"] = table[name] + 0.2 * rng.normal(size=40)
+    table.loc[0, "gene_1"] = np.nan
+    table.to_csv("genes.csv", index=False)
+    arguments = ("fit", "genes.csv", "-t", "gene_*", "--kernel", "se", "--checkpoint", "kept")
+    result = run(*arguments, "--report", "genes.html")
+    assert result.exit_code == 0, said(result)
+    lines = [line.split()[0] for line in result.stdout.splitlines() if line.startswith("gene_")]
+    assert lines == ["gene_0", "gene_1", "gene_2"] and "3 of 3 targets fitted" in result.stdout
+    page = Path("genes.html").read_text(encoding="utf-8")
+    assert "What decides 3 targets?" in page and page.count("<img") == 1 and "gene_<wbr>2" in page
+    model = ssvgp.load("genes.ssvgp")
+    assert list(model.targets_) == ["gene_0", "gene_1", "gene_2"] and list(model.feature_names_in_) == list("abc")
+    answer = json.loads(run(*arguments, "--json").stdout)
+    assert [one["selected"][0]["name"] for one in answer["targets"]] == list("abc") and answer["failed"] == 0
+    assert "gene_2" in run("inspect", "genes.ssvgp").stdout
+    assert run("report", "genes.ssvgp", "-o", "again.html").exit_code == 0 and Path("again.html").exists()
+    assert run("predict", "genes.ssvgp", "genes.csv", "-o", "out.csv").exit_code == 0
+    predicted = pd.read_csv("out.csv")
+    np.testing.assert_allclose(predicted["gene_2.mean"], model.predict(table[list("abc")])[:, 2], rtol=1e-8)
+    other = run(*arguments[:-2], "--checkpoint", "kept", "--seed", 3)
+    assert other.exit_code == 2 and "other settings" in other.stderr
