@@ -13,6 +13,7 @@ from pathlib import Path
 from experiments import figures, layout, store
 from experiments.conditions import conditions, settings
 from experiments.league_page import league
+from experiments.outcomes_page import outcomes
 from experiments.own_tables import target_markdown
 from experiments.paper_tables import all_tables
 from experiments.summaries import Stored, load
@@ -36,7 +37,13 @@ def page(stored: Stored, remarks: Mapping[str, str] = REMARKS) -> str:
         parts += [f"## {section.title}", section.says]
         for place in section.places:
             parts += [*_table(tables[place.table], place), *own.get(place.table, ())]
-    parts += [*league(stored, remarks), "## How it was measured", *conditions(stored), *settings(stored)]
+    parts += [
+        *league(stored, remarks),
+        *outcomes(stored),
+        "## How it was measured",
+        *conditions(stored),
+        *settings(stored),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -13,7 +13,7 @@ from experiments import store
 from experiments.methods import METHODS
 from experiments.store import Line
 
-EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league")
+EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league", "outcomes_league")
 LOW_IS_GOOD = frozenset({"nmse", "nlpd"})
 RESAMPLES = 400
 LEAST_TRIALS = 3  # fewer say nothing of their own spread
