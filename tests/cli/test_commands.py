@@ -14,7 +14,7 @@ import pytest
 from command_line import run, said
 
 from ssvgp import SSVGPRegressor, load
-from ssvgp.cli import answer, demo, fitting, predicting
+from ssvgp.cli import answer, cells, demo, fitting
 from ssvgp.cli.progress import Progress
 from ssvgp.report.table import records
 
@@ -284,7 +284,7 @@ def test_a_column_that_lacks_is_named_with_the_nearest(fitted: Path, here: Path)
 def test_an_interrupted_prediction_keeps_its_rows(fitted: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(here / "new.csv", rows=9)
     monkeypatch.setattr("ssvgp.tables.text.BLOCK_CELLS", 20)
-    real, calls = predicting.predictions, []
+    real, calls = cells.predictions, []
 
     def tired(*arguments: Any) -> np.ndarray:
         calls.append(1)
@@ -292,7 +292,7 @@ def test_an_interrupted_prediction_keeps_its_rows(fitted: Path, here: Path, monk
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(predicting, "predictions", tired)
+    monkeypatch.setattr(cells, "predictions", tired)
     result = run("predict", fitted, "new.csv", "-o", "out.csv", "--json")
     assert result.exit_code == 130 and json.loads(result.stdout)["rows"] == 8
     assert len((here / "out.csv").read_text().splitlines()) == 9

@@ -23,6 +23,7 @@ PROPOSERS: dict[str, AutoSettings] = {
     "moves": LIGHT,
     "every set": LIGHT,
     "background": LIGHT,
+    "products": LIGHT,
     "neighbour blocks": ON_BLOCKS,
     "kernels": LIGHT,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from reference import log_evidence_by_quadrature
@@ -38,7 +40,7 @@ def target(monkeypatch: pytest.MonkeyPatch, masses: list[float], centres: list[n
     """Let the joint density of z be a sum of Gaussians with given masses."""
     parts = [multivariate_normal(c, COVARIANCE) for c in centres]
 
-    def values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor) -> np.ndarray:
+    def values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor, sites: Any) -> np.ndarray:
         return np.array([logsumexp([p.logpdf(row) for p in parts], b=masses) for row in z])
 
     monkeypatch.setattr(module, "log_joint_values", values)
@@ -92,7 +94,7 @@ def test_a_poor_proposal_is_adapted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_one_draw_takes_all_the_weight_the_evidence_of_laplace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z, workers: -1e5 * z[:, 0])
+    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z, *rest: -1e5 * z[:, 0])
     first = at_mode(np.zeros(3), COVARIANCE, value=-3.0)
     drawn = refine(problem(), [first], 16, seed=0)
     assert drawn.effective < module.FEWEST_EFFECTIVE
@@ -100,7 +102,7 @@ def test_where_one_draw_takes_all_the_weight_the_evidence_of_laplace_is_kept(mon
 
 
 def test_where_no_draw_can_be_factored_the_evidence_of_laplace_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z, workers: np.full(len(z), -np.inf))
+    monkeypatch.setattr(module, "log_joint_values", lambda problem, candidate, z, *rest: np.full(len(z), -np.inf))
     with np.errstate(invalid="ignore"):
         drawn = refine(problem(), [at_mode(np.zeros(3), COVARIANCE, value=-3.0)], 16, seed=0)
     assert drawn.log_evidence == at_mode(np.zeros(3), COVARIANCE, value=-3.0).log_evidence

@@ -10,6 +10,7 @@ from ssvgp.gp.linalg import (
     JITTERS,
     NotPositiveDefiniteError,
     factor,
+    forms_along,
     leading_directions,
     principal_axes,
     symmetric_square_root,
@@ -126,3 +127,15 @@ def test_directions_of_few_rows_are_as_many_as_there_are() -> None:
     x = np.random.default_rng(0).standard_normal((4, 1))
     found = leading_directions(kernel_named("se").matrix(x, x, np.ones(1)), 5)
     assert found.shape == (3, 4) and np.isfinite(found).all()
+
+
+def test_forms_along_directions_are_those_of_the_inverse_and_count_copies_once() -> None:
+    rng = np.random.default_rng(3)
+    root, g = rng.standard_normal((4, 6, 3)), rng.standard_normal((4, 3))
+    forms = np.einsum("qns,qnt->qst", root, root)
+    total, count = forms_along(forms, g, 1e-9)
+    assert total == pytest.approx([one @ np.linalg.solve(form, one) for form, one in zip(forms, g, strict=True)])
+    assert count.tolist() == [3] * 4
+    twice = np.concatenate([root, root], axis=2)  # every part once more
+    again, count = forms_along(np.einsum("qns,qnt->qst", twice, twice), np.concatenate([g, g], axis=1), 1e-9)
+    assert again == pytest.approx(total) and count.tolist() == [3] * 4

@@ -137,6 +137,6 @@ class SampledTable:
                     bar = float(sample.keys.max())
                 first += len(block.values)
         sample = sample.least(self.most).in_order()
-        if self.moments is None:
+        if self.moments is None or len(columns) > len(self.places):  # a look at the target alone may come first
             self.rows, self.moments, self.places = first, moments, tuple(columns)
         yield Block(sample.values, sample.places[:, 1], {})

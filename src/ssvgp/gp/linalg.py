@@ -222,3 +222,16 @@ def least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _check(info: int, verb: str) -> None:
     if info != 0:
         raise NotPositiveDefiniteError(f"LAPACK could not {verb} a factored covariance (info={info})")
+
+
+def forms_along(forms: np.ndarray, pulls: np.ndarray, least: float) -> tuple[np.ndarray, np.ndarray]:
+    """g' C^-1 g (q,) for matrices C (q, s, s) and vectors g (q, s), along the directions that C has, and their number.
+
+    C is scaled to a unit diagonal; eigenvectors whose eigenvalue is at most `least` are left out: along them the parts
+    are alike.
+    """
+    sizes = np.sqrt(np.maximum(np.diagonal(forms, axis1=1, axis2=2), 1e-30))
+    values, vectors = np.linalg.eigh(forms / (sizes[:, :, None] * sizes[:, None, :]))
+    along = np.einsum("qst,qs->qt", vectors, pulls / sizes)
+    kept = values > least
+    return np.where(kept, along**2 / np.where(kept, values, 1.0), 0.0).sum(1), kept.sum(1)

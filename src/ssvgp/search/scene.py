@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, gammaln, log_ndtr
 
-from ssvgp.gp.linalg import leading_directions
+from ssvgp.gp.linalg import forms_along, leading_directions
 from ssvgp.search.shapes import Shapes
 
 DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table of 32 inputs ranked 29th to 388th
@@ -146,17 +146,9 @@ def _jointly(view: Scene, plain: np.ndarray, waves: np.ndarray) -> np.ndarray:
     parts = [np.arange(1), *(np.arange(1, 1 + few) for few in _nested(count))]
     if through:
         parts.append(np.concatenate([np.arange(1, 1 + NESTED[0]), np.arange(1 + count, len(shapes))]))
-    return np.max([_joint_nats(forms[:, part][:, :, part], pulls[:, part]) for part in parts], axis=0)
-
-
-def _joint_nats(forms: np.ndarray, pulls: np.ndarray) -> np.ndarray:
-    """Strengths (q,) from C (q, s, s) and g (q, s); directions that C hardly has are left out."""
-    sizes = np.sqrt(np.maximum(np.diagonal(forms, axis1=1, axis2=2), 1e-30))
-    values, vectors = np.linalg.eigh(forms / (sizes[:, :, None] * sizes[:, None, :]))
-    along = np.einsum("qst,qs->qt", vectors, pulls / sizes)
-    kept = values > FAINT
-    total = np.where(kept, along**2 / np.where(kept, values, 1.0), 0.0).sum(1)
-    return tail_nats(total, kept.sum(1))
+    return np.max(
+        [tail_nats(*forms_along(forms[:, part][:, :, part], pulls[:, part], FAINT)) for part in parts], axis=0
+    )
 
 
 def _spread(view: Scene, phi: np.ndarray) -> np.ndarray:
