@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.cli.files import ModelFile, load
+from ssvgp.cli.predicting import predicted, recipe_of, usable_rows
 from ssvgp.cli.voice import Voice
 from ssvgp.disk.folder import opened
 from ssvgp.disk.moments import Moments
@@ -69,8 +70,6 @@ class PartPredictor:
     neighbours: int | None
 
     def __call__(self, path: Path) -> Iterator[Columns]:
-        from ssvgp.cli.predicting import predicted, recipe_of, usable_rows
-
         loaded, part = _model(self.model), self.table.checked(path)
         recipe = loaded.recipe or recipe_of(loaded.model, self.table)
         loaded.model.predict_neighbours = self.neighbours or loaded.model.predict_neighbours
