@@ -208,8 +208,11 @@ def predict_command(
     """
     workers = jobs if scheduler is None else None  # None: as many as the cluster has
     order = predicting.PredictOrder(model, table, output, level, keep, missing, _asked(**written), workers, neighbours)
+    predict = predicting.predict
+    if table.is_dir():
+        from ssvgp.cli.folders import predict_folder as predict  # here, since a single file needs none of it
     with on_cluster(scheduler):
-        _end(predicting.predict(order, Voice(quiet, as_json)))
+        _end(predict(order, Voice(quiet, as_json)))
 
 
 @cli.command("report")

@@ -50,10 +50,6 @@ class Count:
 
 def predict(order: PredictOrder, voice: Voice) -> bool:
     """Carry out an order; whether all rows were predicted."""
-    if order.table.is_dir():
-        from ssvgp.cli.folders import predict_folder  # here, since a single file needs none of it
-
-        return predict_folder(order, voice)
     check_output(order.output, order.table, order.model)
     if order.output is None and voice.as_json:
         raise TableError("--json needs -o: predictions would go to the same place")
