@@ -92,7 +92,7 @@ class ManyTargets:
         """The fits of many targets, each as the parameters ask of it now."""
         check_is_fitted(self)
         if not hasattr(self, "_several"):
-            raise ValueError("there is one target: fitted_ has its fit")
+            raise AttributeError("there is one target: fitted_ has its fit")
         return replace(
             self._several, fits=tuple(None if one is None else self._as_asked(one) for one in self._several.fits)
         )

@@ -28,6 +28,8 @@ from ssvgp.search.opinions import left_behind
 from ssvgp.search.proposer import proposers_named
 from ssvgp.settings import Prior, Regime
 
+EXPLAINING = ("growth", "background")  # proposers that must have been asked before y is read in another way
+
 
 def auto_ensemble(
     train: Train,
@@ -128,20 +130,22 @@ def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
 def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Readings) -> int | None:
     """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book.
 
-    After the first of them, and after the last, the other readings of y may say that theirs is clearly better: then the
-    search ends, and the number of that reading is returned.
+    Returned is the number of a reading of y that deserves a search of its own, None where there is none: after growth
+    and backgrounds, or at the end, it explains the best set clearly better than the first. The search goes on all the
+    same: effects of several inputs together, which come later, look like heavy tails before they are found.
     """
     empty_fit(book)
     asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
+    # what a background would explain looks like noise of another kind without it
+    early = max((place for place, one in enumerate(asked) if one.name in EXPLAINING), default=0)
+    other = None
     for place, proposer in enumerate(asked):
         with _phase(book, proposer.name):
             proposer.propose(book, regime, rngs[proposer.name])
-        if place in (0, len(asked) - 1):
-            # what growth has not found yet may look like noise of another kind: the first time it must be clearer
-            other = readings.better(book, regime, regime.search.slack if place else 2.0 * regime.search.reach)
-            if other is not None:
-                return other
-    return None
+        if place == early:  # what has not been found yet may look like noise: it must be clearer here
+            other = readings.better(book, regime, 2.0 * regime.search.reach)
+    last = readings.better(book, regime, regime.search.slack)
+    return other if last is None else last
 
 
 def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:

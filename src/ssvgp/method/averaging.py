@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.evidence.entry import Entry, member_at
-from ssvgp.evidence.importance import all_modes, refine
+from ssvgp.evidence.importance import IDLE, all_modes, refine
 from ssvgp.evidence.laplace import Problem, mode, states, with_curvature
 from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
@@ -28,7 +28,6 @@ from ssvgp.settings import Regime
 
 LESSER_MODE = 0.5  # nats
 CLEAR = 0.8
-IDLE = 0.15  # theta from which an input that is not needed settles
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -171,7 +170,7 @@ def _starts_below(entry: Entry, sharpened: Sequence[Entry]) -> list[np.ndarray]:
         below = other.fit.candidate
         if _family(other) == _family(entry) and below.size == len(mine) - 1 > 0 and set(below.active) < mine:
             z, _, added = transplant(other.fit, entry.fit.candidate, entry.problem)
-            z[added] = np.log(IDLE)
+            z[added] = IDLE[0]
             return [z]
     return []
 

@@ -20,7 +20,7 @@ from ssvgp.search.probe import Probe, fit_probe, probe
 from ssvgp.search.scene import Scene
 from ssvgp.search.shapes import Shapes
 
-ANOTHER_MODE = 1.0  # nats by which a set must look better than it is in the book, to be fitted again
+ANOTHER_MODE = 1.0  # nats by which a set must look better to be fitted again, and an opinion to be another one
 
 
 @dataclass

@@ -22,7 +22,6 @@ from ssvgp.search.book import Book
 from ssvgp.search.probe import Probe
 
 BEATEN = 10.0  # nats behind the parent on a part of the rows at which a fit is given up on its way
-SURE = 1.0  # standard errors behind which a candidate may be and still climb
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class Projection:
 
     @property
     def hope(self) -> float:
-        """What it may still turn out to be."""
-        return self.estimate + SURE * self.error
+        """What it may still turn out to be, within a standard error."""
+        return self.estimate + self.error
 
 
 def row_terms(book: Book, found: Fit) -> np.ndarray:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ssvgp.evidence.importance import SAME_MODE
 from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.search.book import Book
 from ssvgp.search.ladder import project
 from ssvgp.search.probe import BOLD_VARIANCE
 
 LEVELS = (0.15, 0.4, 1.0, 2.0)  # of all theta
-APART = 0.5  # difference of log theta from which a level, and of z from which a mode, is another one
 QUIET = 1.5  # by which log noise is lower at a start that is rougher than the mode, and higher at a smoother one
 SETTLED = 2  # leading sets
 
@@ -50,7 +50,7 @@ def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
 
 
 def _apart(one: Fit, other: Fit) -> bool:
-    return bool(np.abs(one.summit.z - other.summit.z).max() > APART)
+    return bool(np.abs(one.summit.z - other.summit.z).max() > SAME_MODE)
 
 
 def _starts(found: Fit) -> list[np.ndarray]:
@@ -59,7 +59,7 @@ def _starts(found: Fit) -> list[np.ndarray]:
     own = float(z[where.theta].mean())
     starts = []
     for level in np.log(LEVELS):
-        if abs(level - own) > APART:
+        if abs(level - own) > SAME_MODE:
             start = z.copy()
             start[where.theta] = level
             if "noise" in where:

@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ssvgp.evidence.laplace import Fit, unexplained
-from ssvgp.search.book import Book
+from ssvgp.search.book import ANOTHER_MODE, Book
 from ssvgp.search.growth import BEHIND, grow
 from ssvgp.settings import SearchSettings
-
-GAIN = 1.0  # nats by which an opinion must be better to count as another one
 
 
 def left_behind(book: Book, unchanged: int) -> float:
@@ -31,7 +29,7 @@ def ask(book: Book, starts: Iterator[Fit], settings: SearchSettings) -> None:
             return
         before, book.asked = book.best().log_evidence, book.asked + 1
         grow(book, start, settings)
-        book.unchanged = 0 if book.best().log_evidence > before + GAIN else book.unchanged + 1
+        book.unchanged = 0 if book.best().log_evidence > before + ANOTHER_MODE else book.unchanged + 1
 
 
 def runners_up(book: Book) -> Iterator[Fit]:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, log_ndtr
 
 from ssvgp.gp.linalg import forms_along, leading_directions
-from ssvgp.search.shapes import Shapes
+from ssvgp.search.shapes import LEAST, Shapes
 
 DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table of 32 inputs ranked 29th to 388th
 THROUGH = 2  # slow shapes that are taken times these directions
@@ -24,7 +24,6 @@ NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones
 COLUMNS = 2048  # inputs at a time
 LEADERS = 32  # inputs whose shapes are scored together
 QUIET = 0.01  # of the mean of alpha^2, below which its size says nothing
-FAINT = 0.05  # of the size of a shape: what is left of it beside others, below which it counts as one of them
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ def _jointly(view: Scene, plain: np.ndarray, waves: np.ndarray) -> np.ndarray:
     if through:
         parts.append(np.concatenate([np.arange(1, 1 + NESTED[0]), np.arange(1 + count, len(shapes))]))
     return np.max(
-        [tail_nats(*forms_along(forms[:, part][:, :, part], pulls[:, part], FAINT)) for part in parts], axis=0
+        [tail_nats(*forms_along(forms[:, part][:, :, part], pulls[:, part], LEAST)) for part in parts], axis=0
     )
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.gp.marginal import State
+from ssvgp.search.scene import COLUMNS
 
 SHAPES = 3
-COLUMNS = 2048  # inputs handled at a time, so that memory stays bounded when d is large
 
 
 @dataclass(frozen=True)

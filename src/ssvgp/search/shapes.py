@@ -22,7 +22,7 @@ CUT = 1.4  # of normal scores, before they are squared
 LEAST = 0.05  # root mean square of a shape that ties leave of it, below which it is left out
 TIED = 0.5  # of the rows: a column of fewer levels has waves that are not orthogonal
 SLOW = 3  # shapes for products that are enough for most, and with faster waves behind them
-FINE = 6
+FINE = 2 * SLOW
 KEPT = 2**22  # numbers of a table up to which its slow shapes are kept
 
 

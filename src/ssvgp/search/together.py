@@ -22,7 +22,6 @@ from ssvgp.search.shapes import SLOW
 
 ORDERS = (2, 3, 4)
 STRONG = 3.0  # nats beyond chance at which inputs are added together, and a group meets all rows at once
-LOUD = 5  # inputs whose groups are tried, at most; pairs of the first three are taken times all others
 
 
 def loudness(view: Scene, candidate: Candidate) -> np.ndarray:
@@ -48,10 +47,10 @@ def seen_together(
     book.orders[size] = widest
     order = np.argsort(-np.where(np.isneginf(nats), np.inf, np.maximum(nats, loud)), kind="stable")
     found = [one for look in looks for one in _look(book, view, look, order[: look.inputs])]
-    first = [int(j) for j in np.argsort(-loud, kind="stable")[:LOUD] if loud[j] > STRONG]
+    first = [int(j) for j in np.argsort(-loud, kind="stable")[: ORDERS[-1]] if loud[j] > STRONG]
     found += [Group(inputs, 0.0) for inputs in combinations(sorted(first), size)]
     if size == ORDERS[-1]:
-        found += _beside_loud_pairs(book, view, first[:SLOW], order, operations)
+        found += _beside_loud_pairs(book, view, first, order, operations)
     best: dict[tuple[int, ...], float] = {}
     for one in found:
         best[one.inputs] = max(best.get(one.inputs, -np.inf), one.nats + float(loud[list(one.inputs)].sum()))
