@@ -11,7 +11,6 @@ import numpy as np
 
 from ssvgp.cli.cells import exposures_of, next_exposures, predicted, recipe_of, usable_rows
 from ssvgp.cli.files import ModelFile, load
-from ssvgp.cli.predicting import predicted, recipe_of, usable_rows
 from ssvgp.cli.voice import Voice
 from ssvgp.disk.folder import opened
 from ssvgp.disk.moments import Moments
