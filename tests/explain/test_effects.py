@@ -242,7 +242,7 @@ def test_shares_keep_to_a_budget(fitted: SSVGPRegressor, monkeypatch: pytest.Mon
     fewer = shares_module.shares(fitted.fitted_, whole.indices)
     assert 0 < fitted.train_.n * sum(asked) < 10.0 * 1e6
     assert np.count_nonzero(np.triu(fewer.pairs)) == 1 and fewer.pairs[3, 4] > 0  # the one that may explain most
-    assert np.argmax(fewer.total) == np.argmax(whole.total)
+    assert fewer.total == pytest.approx(whole.total, abs=0.1)
 
 
 def test_a_column_that_is_nearly_always_the_same_is_shown_over_its_range() -> None:

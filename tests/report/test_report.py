@@ -122,7 +122,7 @@ def test_relatives_and_copies_are_told() -> None:
     told = Page(text[text.index('id="stand-ins"') : text.index('id="data"')]).words
     assert "kin (+0.9" in told and "twin (a copy)" in told
     notes = Page(text[text.index('id="data"') :]).words
-    assert f"Constant columns were left out: {NAMES[7]}" in notes and "long tail" in notes
+    assert f"Constant columns were left out: {NAMES[7]}" in notes and "it passed a curve for the fit" in notes
 
 
 def test_an_interrupted_fit_says_so(tmp_path: Path) -> None:
