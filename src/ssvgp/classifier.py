@@ -42,8 +42,17 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
     ----------
     likelihood : "bernoulli", whose link is the logistic function, or "bernoulli-probit".
     class_weight : None, "balanced", or a dict from labels to weights: a row of weight two is the row twice.
-    kernel, prior, settings, threshold, exact_limit, predict_neighbours, n_jobs, max_memory, random_state, verbose,
-        callback : as those of `SSVGPRegressor`.
+    kernel : as that of `SSVGPRegressor`.
+    prior : as that of `SSVGPRegressor`.
+    settings : as that of `SSVGPRegressor`.
+    threshold : as that of `SSVGPRegressor`.
+    exact_limit : as that of `SSVGPRegressor`.
+    predict_neighbours : as that of `SSVGPRegressor`.
+    n_jobs : as that of `SSVGPRegressor`.
+    max_memory : as that of `SSVGPRegressor`.
+    random_state : as that of `SSVGPRegressor`.
+    verbose : as that of `SSVGPRegressor`.
+    callback : as that of `SSVGPRegressor`.
 
     Attributes
     ----------

@@ -80,14 +80,15 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         options = _new_sets(current.candidate, [one.inputs for one in seen], most)
         strong = sum(one.nats > STRONG for one in seen)
         bar = current.log_evidence - BEHIND
-        # what all rows show beyond chance need not be seen on a part of them first
-        book.visit_all(book.probe_all(current, options[: min(strong, FITTED)], BOLD_THETA), bar)
-        book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
+        if strong:  # what all rows show beyond chance need not be seen on a part of them first
+            book.visit_all(book.probe_all(current, options[: min(strong, FITTED)], BOLD_THETA), bar)
+        else:
+            book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
         tried += options
-        better = _pruned(book, tried, current)
+        better = _pruned(book, tried, current) if strong else _best_of(book, tried, current)
         if better is not None and not larger and unexplained(book.problem, better) < 0.5 * open_share:
             break
-    return better
+    return None if better is None else prune(book, better)
 
 
 def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
