@@ -142,8 +142,8 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator],
     for place, proposer in enumerate(asked):
         with _phase(book, proposer.name):
             proposer.propose(book, regime, rngs[proposer.name])
-        if place == early:  # what has not been found yet may look like noise: it must be clearer here
-            other = readings.better(book, regime, 2.0 * regime.search.reach)
+        if place == early:
+            other = readings.better(book, regime, regime.search.slack)
     last = readings.better(book, regime, regime.search.slack)
     return other if last is None else last
 
