@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import designs
+from experiments.random_functions import random_function
 from ssvgp import SSVGPRegressor
 from ssvgp.evidence.laplace import Problem
 from ssvgp.gp.kernels.compose import kernel_named
@@ -313,6 +314,15 @@ def test_other_kernels_judge_what_the_first_found() -> None:
     assert sum(weights.values()) == pytest.approx(1.0)
     assert min(weights.values()) > 1e-4
     assert np.flatnonzero(found.pip > 0.5).tolist() == [1, 3]
+
+
+def test_an_input_that_one_kernel_refuses_is_found_under_another() -> None:
+    """Beside smooth effects a fast one pays only where a linear part carries what is smooth."""
+    draw = random_function(9597)
+    model = SSVGPRegressor(likelihood="gaussian", random_state=0).fit(draw.X, draw.y)
+    assert np.array_equal(model.get_support(), draw.relevant)
+    alone = SSVGPRegressor(likelihood="gaussian", kernel="se", random_state=0).fit(draw.X, draw.y)
+    assert not np.array_equal(alone.get_support(), draw.relevant)
 
 
 def test_the_callback_hears_every_phase_in_order_with_rising_evidence() -> None:

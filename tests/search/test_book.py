@@ -16,7 +16,7 @@ from ssvgp.run.workers import Workers
 from ssvgp.search import probe as module
 from ssvgp.search.book import Book, add, drop, thinned
 from ssvgp.search.moves import empty_fit
-from ssvgp.search.probe import fit_probe, probe
+from ssvgp.search.probe import fit_probe, probe, shared_start
 from ssvgp.settings import Prior, SearchSettings
 
 LINEAR = (Linear("linear"),)
@@ -191,6 +191,17 @@ def test_a_product_is_found_from_the_bold_start_alone() -> None:
     start = empty_fit(book)
     found = book.visit(start, Candidate((2, 4)))
     assert found.log_evidence > start.log_evidence + 20.0
+
+
+def test_new_inputs_take_their_share_of_the_roughness_and_the_sum_stays(case: Problem) -> None:
+    start = fitted(case, (3, 5))
+    candidate = Candidate((0, 1, 3, 5))
+    z, _, added = transplant(start, candidate, case)
+    shared = shared_start(z, added, candidate)[candidate.coordinates.theta]
+    old = start.summit.z[start.candidate.coordinates.theta]
+    assert np.exp(2.0 * shared).sum() == pytest.approx(np.exp(2.0 * old).sum())
+    assert shared[0] == shared[1]
+    assert shared[2] - shared[3] == pytest.approx(old[0] - old[1])
 
 
 # --- small parts --------------------------------------------------------------------------------------------

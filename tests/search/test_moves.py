@@ -107,6 +107,14 @@ def test_exploration_with_few_inputs_and_rows_visits_all_neighbours_of_the_best(
     assert {add(best, [j]) for j in range(5)} <= set(book.fits)
 
 
+def test_exploration_ends_where_neighbours_add_next_to_nothing() -> None:
+    book = book_of(*correlated())
+    found = book.visit(empty_fit(book), Candidate((1, 4)))
+    book.visit(found, Candidate((0, 1, 4)))
+    explore(book, regime_of(book, reach=50.0))
+    assert book.expanded == {Candidate((1, 4))}  # all its neighbours together have less weight than it has
+
+
 def test_every_set_is_visited_once_and_fitted_as_well_as_from_a_start_of_its_own() -> None:
     X, y = additive(n=60)
     book = book_of(X[:, [2, 7, 11, 0]], y)

@@ -71,3 +71,10 @@ def test_noise_has_no_group_beyond_chance() -> None:
         for one in seen(rng.standard_normal((120, 40)), rng.standard_normal(120), size)
     ]
     assert max(above) < together.STRONG
+
+
+def test_inputs_that_look_strong_one_by_one_are_a_group_too() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((150, 30))
+    y = 0.5 * X[:, 3] + 0.5 * X[:, 11] + 0.5 * X[:, 20] + rng.standard_normal(150)
+    assert (3, 11, 20) in [one.inputs for one in seen(X, y, 3) if one.nats > together.STRONG]

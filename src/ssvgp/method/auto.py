@@ -132,7 +132,8 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator],
 
     Returned is the number of a reading of y that deserves a search of its own, None where there is none: after growth
     and backgrounds, or at the end, it explains the best set clearly better than the first. The search goes on all the
-    same: effects of several inputs together, which come later, look like heavy tails before they are found.
+    same: effects of several inputs together, which come later, look like heavy tails before they are found. Where what
+    was found then leaves the other reading clearly behind, it gets no search.
     """
     empty_fit(book)
     asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
@@ -145,6 +146,8 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator],
         if place == early:
             other = readings.better(book, regime, regime.search.slack)
     last = readings.better(book, regime, regime.search.slack)
+    if last is None and other is not None and readings.hopeless(book, other, regime.search.slack):
+        return None
     return other if last is None else last
 
 

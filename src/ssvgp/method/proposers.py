@@ -14,7 +14,7 @@ from ssvgp.method.paper.ranking import dense_ranking
 from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
-from ssvgp.search.growth import grow, grow_by_groups
+from ssvgp.search.growth import grow, grow_by_groups, refused
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, narrow, runners_up
@@ -40,6 +40,8 @@ def second_opinions(book: Book, regime: Regime, rng: np.random.Generator) -> Non
     """Growth from the dense end, then from runners-up, as long as they are expected to matter."""
     ask(book, _dense_end(book, regime, rng), regime.search)
     ask(book, runners_up(book), narrow(regime.search))
+    if book.best(False).candidate not in book.paired:  # products were looked at beside another set
+        grow(book, book.best(False), regime.search)
 
 
 def _dense_end(book: Book, regime: Regime, rng: np.random.Generator) -> Iterator[Fit]:
@@ -103,12 +105,18 @@ def _other_kernels(book: Book) -> list[Kernel]:
 
 
 def _lead(book: Book, regime: Regime) -> None:
-    """Go on under the kernel that the best set has most evidence with, if that is clearly more."""
+    """Go on under the kernel that the best set has most evidence with, if that is clearly more.
+
+    Where the set leaves out what the dictionary shows, each kernel is asked whether it would have it.
+    """
     best, top = book.best(), book
+    open_question = refused(book, best)
     for kernel in _other_kernels(book):
         if not _beaten_on_a_part(kernel, book, regime):
             other = book.under(kernel)
-            other.carry(best, best.log_evidence)
+            carried = other.carry(best, -np.inf if open_question else best.log_evidence)
+            if open_question:
+                grow(other, carried, narrow(regime.search))
             top = max(top, other, key=lambda one: one.best().log_evidence)
     if top is book or top.best().log_evidence < best.log_evidence + regime.moves.slack:
         return

@@ -58,31 +58,52 @@ class Readings:
         best, n = book.best(), self.all[0].train.n
         if best.candidate not in self.worth:
             rows = np.sort(np.random.default_rng(0).permutation(n)[: regime.settings.block_rows])
-            self.worth[best.candidate] = [_worth(book.problem, best, self.all[0], one, rows) for one in self.all]
+            own = _worth(book.problem, best, self.all[0], self.all[0], rows)
+            rest = [_worth(book.problem, best, self.all[0], one, rows, own + lead) for one in self.all[1:]]
+            self.worth[best.candidate] = [own, *rest]
         worth = self.worth[best.candidate]
         leader = int(np.argmax(worth))
         return leader if worth[leader] > worth[0] + lead else None
 
+    def hopeless(self, book: Book, number: int, lead: float) -> bool:
+        """Whether no judged set has come within `lead` nats of what the best one has under the first reading."""
+        best = self.worth[book.best().candidate][0]
+        return all(worth[number] < best - lead for worth in self.worth.values())
 
-def _worth(problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray) -> float:
-    """log evidence of a set for some rows (r,) in units of y, fitted under a reading from its mode under the first."""
+
+def _worth(
+    problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray, bar: float = -np.inf
+) -> float:
+    """log evidence of a set for some rows (r,) in units of y, fitted under a reading from its mode under the first.
+
+    One that will clearly not reach `bar` is given up on its way.
+    """
     background = problem.background(best.candidate.background)
     block = block_of(reading.train, rows, [background])
     own = {name: getattr(reading.prior, name) for name in ("rounding", "log_noise", "log_freedom", "mean")}
     prior = replace(problem.prior, **own)
     narrow = replace(problem, blocks=(block,), prior=prior)
     candidate = replace(best.candidate, own=narrow.own)
-    start = _carried(best, narrow, 2.0 * float(np.log(first.target.spread / reading.target.spread)))
-    found = fit(narrow, candidate, start)
-    return found.log_evidence + float(reading.log_slopes[rows].sum())
+    start, curvature = _carried(best, narrow, 2.0 * float(np.log(first.target.spread / reading.target.spread)))
+    slopes = float(reading.log_slopes[rows].sum())
+    return fit(narrow, candidate, start, curvature, bar=bar - slopes).log_evidence + slopes
 
 
-def _carried(best: Fit, problem: Problem, louder: float) -> np.ndarray:
-    """z of the best set in the units of another reading, where variances are `louder` in nats."""
+def _carried(best: Fit, problem: Problem, louder: float) -> tuple[np.ndarray, np.ndarray]:
+    """z (q,) of the best set in the units of another reading, where variances are `louder` in nats, and its curvature.
+
+    What only the other reading has is where its prior is, and as uncertain.
+    """
     old, new = best.candidate.coordinates, replace(best.candidate, own=problem.own).coordinates
-    z = np.empty(len(new))
-    z[new.theta] = best.summit.z[old.theta]
+    z, shared = np.empty(len(new)), [name for name in new.slots if name in old.slots]
+    to = np.concatenate([np.arange(len(new))[new.theta], [new.slot(name) for name in shared]]).astype(np.intp)
+    of = np.concatenate([np.arange(len(old))[old.theta], [old.slot(name) for name in shared]]).astype(np.intp)
+    curvature = np.zeros((z.size, z.size))
+    z[to], curvature[np.ix_(to, to)] = best.summit.z[of], best.summit.inverse_hessian[np.ix_(of, of)]
     for name in new.slots:
-        mean = problem.prior.of_slot(name)[0]
-        z[new.slot(name)] = best.summit.z[old.slot(name)] + louder * (name != "freedom") if name in old.slots else mean
-    return z
+        if name in old.slots:
+            z[new.slot(name)] += louder * (name != "freedom")
+        else:
+            mean, sd = problem.prior.of_slot(name)
+            z[new.slot(name)], curvature[new.slot(name), new.slot(name)] = mean, sd**2
+    return z, curvature

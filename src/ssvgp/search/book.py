@@ -100,8 +100,8 @@ class Book:
         """The first blocks, as many as are enough to rank inputs, and the shapes of their columns, worked out once."""
         few = replace(self.problem, blocks=self.problem.blocks[: self.screened_blocks])
         if not self.shapes:
-            X, kept = np.concatenate([block.X for block in few.blocks]), self.memo is not None
-            self.shapes.append(once(self.memo, ("shapes", self.waves), X, lambda: Shapes(X, self.waves, kept)))
+            X = np.concatenate([block.X for block in few.blocks])
+            self.shapes.append(once(self.memo, ("shapes", self.waves), X, lambda: Shapes(X, self.waves)))
         return few, self.shapes[0]
 
     def first_rung(self) -> Book | None:

@@ -13,14 +13,15 @@ from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD_THETA
 from ssvgp.search.scene import Scene
-from ssvgp.search.together import ORDERS, STRONG, loudness, seen_together
+from ssvgp.search.together import ORDERS, STRONG, beyond_chance, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
 
 PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
 FITTED = 3  # groups of an order that are fitted, at most
-LEAST = 0.02  # of the operations that a look may take, where next to nothing is left to explain
-BEHIND = 25.0  # nats by which a group may be behind at first: it may lead on
+HALF = 0.5  # of the noise: a look that explains more than that of it, or a set of y, is on the right way
+LEAST = 0.005  # of the operations that a look may take, where next to nothing is left to explain
+BEHIND = 25.0  # nats by which a group that looks strong may be behind at first: it may lead on
 
 
 def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
@@ -43,8 +44,8 @@ def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
 
 def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
     """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle."""
-    bar = np.log(nats.size) + STRONG
-    strong = [j for j in strongest(nats, max(4, current.candidate.size)) if nats[j] > bar]
+    shown = beyond_chance(nats) > STRONG
+    strong = [j for j in strongest(nats, max(4, current.candidate.size)) if shown[j]]
     if len(strong) < 2:
         return None
     found = prune(book, book.visit(current, add(current.candidate, strong)))
@@ -72,21 +73,22 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     open_share = min(unexplained(book.problem, one) for one in (current, book.best()))
     operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
     loud = loudness(view, current.candidate)
-    larger = (loud > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
+    larger = (beyond_chance(loud) > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
     tried: list[Candidate] = []
     for size in ORDERS[:1] if current.candidate.background else ORDERS:
         seen = seen_together(book, view, nats, loud, size, operations)
         most = round(settings.groups * (1.0 + PAIRS * open_share)) if size == 2 else settings.groups
-        options = _new_sets(current.candidate, [one.inputs for one in seen], most)
+        options = _new_sets(current.candidate, [one.inputs for one in seen if one.nats > -STRONG], most)
         strong = sum(one.nats > STRONG for one in seen)
-        bar = current.log_evidence - BEHIND
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
-            book.visit_all(book.probe_all(current, options[: min(strong, FITTED)], BOLD_THETA), bar)
+            bar = current.log_evidence - BEHIND
+            book.visit_all(book.probe_all(current, options[:1], BOLD_THETA), bar)
         else:
+            bar = current.log_evidence - settings.reach
             book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
         tried += options
         better = _pruned(book, tried, current) if strong else _best_of(book, tried, current)
-        if better is not None and not larger and unexplained(book.problem, better) < 0.5 * open_share:
+        if better is not None and not larger and unexplained(book.problem, better) < HALF * open_share:
             break
     return None if better is None else prune(book, better)
 
@@ -98,13 +100,24 @@ def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
 
 
 def grow_by_groups(book: Book, empty: Fit, settings: SearchSettings) -> Fit | None:
-    """Growth from nothing with a group first, where several inputs are loud: single ones may only follow wild rows."""
+    """Growth from nothing with a group first, where several inputs are loud: single ones may only follow wild rows.
+
+    Those explain little: who has explained more than half can look for groups from there.
+    """
+    if unexplained(book.problem, book.best()) < HALF:
+        return None
     view = scene_of(book, empty)
     nats = excluded_nats(view, empty.candidate)
-    if (loudness(view, empty.candidate) > STRONG).sum() < 2:
+    if (beyond_chance(loudness(view, empty.candidate)) > STRONG).sum() < 2:
         return None
     found = _add_group(book, empty, view, nats, settings)
     return None if found is None else grow(book, found, settings)
+
+
+def refused(book: Book, found: Fit) -> bool:
+    """Whether a set leaves out an input that the dictionary shows clearly: its kernel may be what refuses it."""
+    nats = excluded_nats(scene_of(book, found), found.candidate)
+    return bool((beyond_chance(nats) > STRONG).any())
 
 
 def _new_sets(candidate: Candidate, found: Sequence[tuple[int, ...]], most: int) -> list[Candidate]:

@@ -17,8 +17,7 @@ from ssvgp.settings import Regime
 
 MOST_SWAPS = 24
 MOST_CLIMBING = 6  # neighbours of a set that are fitted to all rows, where a part of them came first
-NEWS = 0.1  # by which the log of the weight of all visited sets must grow, for an expansion to have changed something
-PATIENCE = 2  # expansions without news after which no other is tried
+NEWS = 0.5  # by which the log of the weight of all visited sets must grow, for another to be expanded: sets have prices
 
 
 def empty_fit(book: Book, background: str = "", bar: float = -np.inf) -> Fit:
@@ -94,15 +93,15 @@ def rounds_ahead(at_hand: int, most: int) -> float:
 
 def explore(book: Book, regime: Regime) -> None:
     """Expand the best sets within reach, until each has had its neighbours tried or these change the answer no more."""
-    idle = 0
     for done in range(regime.expanded):
         todo = [f for f in book.within(regime.expand_reach) if f.candidate not in book.expanded]
-        if not todo or idle == PATIENCE:
+        if not todo:
             break
         book.plan(done, rounds_ahead(len(todo), regime.expanded - done))
         before = book.mass()
         expand(book, todo[0], regime)
-        idle = 0 if book.mass() > before + NEWS else idle + 1
+        if book.mass() < before + NEWS:
+            break
     book.plan(0, 0.0)
 
 

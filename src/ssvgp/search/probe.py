@@ -60,6 +60,8 @@ def probe(
     # the fit tries both.
     best = int(np.argmax(values))
     starts = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
+    if bold and 1 < added.size < candidate.coordinates.size:
+        starts = (shared_start(z, added, candidate), tries[best])
     return Probe(candidate, starts, b, estimate, parent.sites)
 
 
@@ -107,6 +109,21 @@ def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: fl
     trial[added] = np.log(theta)
     scale = where.slot("scale")
     trial[scale] = min(trial[scale], np.log(3.0))
+    if "noise" in where:
+        trial[where.slot("noise")] -= 1.0
+    return trial
+
+
+def shared_start(z: np.ndarray, added: np.ndarray, candidate: Candidate) -> np.ndarray:
+    """A start at which several new inputs take over their share of the roughness, the sum of theta^2, from the old.
+
+    Each input more makes a product kernel decay faster: beside inputs as strong as they were, a group looks worthless.
+    """
+    where, trial = candidate.coordinates, z.copy()
+    old = np.setdiff1d(np.arange(where.size), added)
+    roughness = float(np.exp(2.0 * z[old]).sum())
+    trial[added] = 0.5 * np.log(roughness / old.size)
+    trial[where.theta] += 0.5 * np.log(old.size / where.size)
     if "noise" in where:
         trial[where.slot("noise")] -= 1.0
     return trial

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import chdtrc, gammaln, log_ndtr
@@ -42,6 +43,11 @@ class Scene:
     @property
     def n(self) -> int:
         return int(self.alpha.size)
+
+    @cached_property
+    def alone(self) -> np.ndarray:
+        """Strength (d,) of every input alone."""
+        return single_nats(self)
 
 
 def scene(alpha: np.ndarray, precisions: Sequence[np.ndarray], sparse: np.ndarray | None, shapes: Shapes) -> Scene:

@@ -23,18 +23,15 @@ LEAST = 0.05  # root mean square of a shape that ties leave of it, below which i
 TIED = 0.5  # of the rows: a column of fewer levels has waves that are not orthogonal
 SLOW = 3  # shapes for products that are enough for most, and with faster waves behind them
 FINE = 2 * SLOW
-KEPT = 2**22  # numbers of a table up to which its slow shapes are kept
+KEPT = 2**22  # numbers of a table, or of its waves, up to which its slow shapes, and its waves, are kept
 
 
 class Shapes:
-    """Shapes of the columns of a table X (n, d), made when asked for, from ranks that are worked out once.
+    """Shapes of the columns of a table X (n, d), made when asked for, from ranks that are worked out once."""
 
-    `keep` waves too, where other targets will ask for them and they are not too many.
-    """
-
-    def __init__(self, X: np.ndarray, waves: int, keep: bool = False) -> None:
+    def __init__(self, X: np.ndarray, waves: int) -> None:
         self.count = waves
-        self._waves: dict[tuple[int, int], np.ndarray] | None = {} if keep and waves * X.size <= KEPT else None
+        self._waves: dict[tuple[int, int], np.ndarray] | None = {} if waves * X.size <= KEPT else None
         self._x = X.astype(np.float32)
         self._u = ((rankdata(X, axis=0) - 0.5) / X.shape[0]).astype(np.float32)
         ordered = np.sort(self._u, axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 from ssvgp.evidence.laplace import Fit, mode, states
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
-from ssvgp.search.scene import Scene, scene, single_nats
+from ssvgp.search.scene import Scene, scene
 from ssvgp.search.screen import Scores, screen
 
 ROUGH = 1e-2  # floor of r^2 in the slopes of kernels that are not smooth at zero
@@ -32,9 +32,7 @@ def scene_of(book: Book, found: Fit) -> Scene:
 
 def excluded_nats(view: Scene, candidate: Candidate) -> np.ndarray:
     """Strength (d,) of every input alone, minus infinity for those that are in the set."""
-    nats = single_nats(view)
-    if candidate.inputs is not None:
-        nats = candidate.inputs.largest(nats)
+    nats = view.alone.copy() if candidate.inputs is None else candidate.inputs.largest(view.alone)
     nats[list(candidate.active)] = -np.inf
     return nats
 
