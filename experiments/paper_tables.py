@@ -86,8 +86,8 @@ def toy_tables(stored: Stored) -> list[Table]:
     fourth = {label: numbers for label, numbers in printed.items() if label != "PMF+BBVI(10)"}
     extra = (
         (DEFAULT, "ssvgp"),
-        ("SSVGP+BMA with logs instead of s and σ (ours alone)", "paper_n4_log"),
-        ("SSVGP+BMA with κ as the text has it (ours alone)", "paper_n4_text"),
+        ("SSVGP+BMA with logs instead of s and σ, 5 rounds (ours alone)", "paper_n4_log"),
+        ("SSVGP+BMA with κ as the text has it, 5 rounds (ours alone)", "paper_n4_text"),
         ("ML-II GP by L-BFGS (ours alone)", "mlii_lbfgs"),
         *_readings(stored, at),
     )

@@ -104,7 +104,7 @@ def _synthetic() -> Iterator[Case]:
 
 def _paper() -> Iterator[Case]:
     whole = {"method": "paper", "settings": FEW_STEPS}
-    raw = {"method": "paper", "settings": PaperSettings(target="raw", v=(1e4, 1e6), minibatch=0.5)}
+    raw = {"method": "paper", "settings": PaperSettings(target="raw", v=(1e4, 1e6), minibatch=0.5, rounds=5)}
     yield Case("paper_toy", drawn(designs.toy, n=150, d=30), 150, whole)
     yield Case("paper_raw", drawn(designs.experiment1, n=80, d=60), 80, raw, sensitive=True)
     for n in (2000, 2001):

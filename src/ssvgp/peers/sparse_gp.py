@@ -42,6 +42,7 @@ class SparseGP(InducingPeer):
     ) -> None:
         super().__init__(inducing, learning_rate, dtype, max_seconds, checkpoint, random_state)
         self.iterations = iterations
+        self._sums: tuple[torch.Tensor, torch.Tensor] | None = None
         self._weights: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
 
     def _identity(self) -> dict[str, Any]:
@@ -52,26 +53,34 @@ class SparseGP(InducingPeer):
         return {"surface": self._surface, "adam": self._adam}
 
     def _climb(self, inputs: torch.Tensor, target: torch.Tensor, training: Training) -> None:
-        # A resumed fit has its predictions to make before it has made a step.
-        self._inputs, self._target = inputs, target
+        # The sums over all rows at the state reached serve the next step and whoever watches the error on the way.
+        self._arrive(inputs, target)
         for step in range(training.step, self.iterations):
             if training.over():
                 break
             self._adam.zero_grad()
-            self.slopes(inputs, target)
+            self.slopes(inputs, target, self._sums)
             self._adam.step()
-            self._weights = None
+            self._arrive(inputs, target)
             training.done(step + 1, lap=step + 1.0)
+
+    def _arrive(self, inputs: torch.Tensor, target: torch.Tensor) -> None:
+        self._sums = self._sums_over(factor(self._surface.among().detach()), inputs, target)
         self._weights = None
 
     def _progress(self, step: int, n: int) -> dict[str, float]:
         return {"iterations": step, "rows": n}
 
-    def slopes(self, inputs: torch.Tensor, target: torch.Tensor) -> float:
-        """The bound of all rows divided by n; its negative slope is added to the gradients of the parameters."""
+    def slopes(
+        self, inputs: torch.Tensor, target: torch.Tensor, sums: tuple[torch.Tensor, torch.Tensor] | None = None
+    ) -> float:
+        """The bound of all rows divided by n; its negative slope is added to the gradients of the parameters.
+
+        `sums` are those of `_sums_over` at these parameters, where they are known.
+        """
         K_uu = self._surface.among()
         L = factor(K_uu.detach())
-        P, r = (part.requires_grad_() for part in self._sums(L, inputs, target))
+        P, r = (part.clone().requires_grad_() for part in sums or self._sums_over(L, inputs, target))
         loss = -self._bound(P, r, float(target @ target), len(target)) / len(target)
         loss.backward()
         with torch.no_grad():
@@ -97,7 +106,9 @@ class SparseGP(InducingPeer):
         )
 
     @torch.no_grad()
-    def _sums(self, L: torch.Tensor, inputs: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _sums_over(
+        self, L: torch.Tensor, inputs: torch.Tensor, target: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """A A' (m, m) and A y (m,) of all rows: each chunk in the precision of the inputs, their sum in double."""
         P, r, low = torch.zeros_like(L), L.new_zeros(len(L)), L.to(inputs.dtype)
         for rows, y in self._chunks(inputs, target):
@@ -115,7 +126,8 @@ class SparseGP(InducingPeer):
         """Factors L of K_uu and B of I + P / s, and the mean (m,) of L^-1 u."""
         if self._weights is None:
             s, L = self._surface.noise(), factor(self._surface.among())
-            P, r = self._sums(L, self._inputs, self._target)
+            assert self._sums is not None, "nothing was trained yet"
+            P, r = self._sums
             B = psd_safe_cholesky(torch.eye(len(L), dtype=L.dtype) + P / s)
             self._weights = (L, B, torch.cholesky_solve(r[:, None] / s, B).squeeze(1))
         return self._weights

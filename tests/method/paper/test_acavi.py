@@ -218,6 +218,10 @@ def test_settings_resolve_to_the_numbers_of_the_appendix() -> None:
     assert [s.minibatch_for(300) for s in (plain, field)] == [75, 300]
     assert [plain.minibatch_for(n) for n in (10**4, 10**6)] == [256, 256]
     assert plain.learning_rate_for(10**4) == 0.01
+    assert [field.rounds_for(n) for n in (300, 10**6)] == [5, 5]
+    assert [plain.rounds_for(n) for n in (2000, 2001)] == [10, 5]  # the text has 5, print needs the authors' 10
+    assert replace(plain, minibatch=1.0).rounds_for(300) == 5
+    assert replace(plain, rounds=3).rounds_for(300) == 3
     assert replace(plain, minibatch=64).minibatch_for(300) == 64
     assert replace(plain, minibatch=64).minibatch_for(50) == 50
     with pytest.raises(ValueError, match="above zero"):

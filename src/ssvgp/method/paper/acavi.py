@@ -150,7 +150,8 @@ def run(
     Cost per step m^3 + m^2 p, and r p for the search among r candidate rows.
     """
     walk = begin(family, train.d) if start is None else start
-    for index, child in enumerate(rng.spawn(settings.rounds)):
+    rounds = settings.rounds_for(train.n)
+    for index, child in enumerate(rng.spawn(rounds)):
         moving, ending = child.spawn(2)
         if index > 0 or start is None:
             steps = settings.steps if index > 0 else settings.first_steps
@@ -158,7 +159,7 @@ def run(
         walk = settle(walk, train, kernel, family, prior, settings, ending)
         if callback is not None:
             inputs = tuple(int(j) for j in walk.active)
-            callback(Progress(prior.v, index + 1, settings.rounds, inputs, walk.trace[-1]))
+            callback(Progress(prior.v, index + 1, rounds, inputs, walk.trace[-1]))
     return _fit(walk, family, prior, settings)
 
 

@@ -44,7 +44,7 @@ def paper_ensemble(
     settings = settings.for_data(train.n)
     walking, racing, thinning, drawing, climbing = rng.spawn(5)
     reporter = Reporter(callback, lambda: SHARES)
-    fits = grid(train, kernel, settings, walking, n_jobs, _listener(reporter, settings) if callback else None)
+    fits = grid(train, kernel, settings, walking, n_jobs, _listener(reporter, settings, train.n) if callback else None)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     reporter.begin("leave-one-out")
     with one_blas_thread():
@@ -62,14 +62,14 @@ def paper_ensemble(
     return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share, settings))
 
 
-def _listener(reporter: Reporter, settings: PaperSettings) -> Callable[[Progress], None]:
+def _listener(reporter: Reporter, settings: PaperSettings, n: int) -> Callable[[Progress], None]:
     """Turns the rounds of a-CAVI into reports; the best member so far is the one with the highest ELBO.
 
     ELBOs of different v are not strictly comparable, but they say which members have found something.
     """
     reporter.begin("a-CAVI")
     best: dict[float, Progress] = {}
-    total, done = len(settings.v) * settings.rounds, count(1)
+    total, done = len(settings.v) * settings.rounds_for(n), count(1)
 
     def hear(progress: Progress) -> None:
         best[progress.v] = progress
