@@ -12,7 +12,16 @@ import numpy as np
 
 from ssvgp.evidence.unvisited.factors import SCALE_STEPS
 from ssvgp.gp.weak import Features, Shapes, Weak
-from ssvgp.large.posterior import Beliefs, Found, Terms, draw, log_cells, log_factors, shape_variances
+from ssvgp.large.posterior import (
+    Beliefs,
+    Found,
+    Terms,
+    draw,
+    log_cells,
+    log_factors,
+    log_product_prior,
+    shape_variances,
+)
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.model.priors import log_set_prior, log_slab
 from ssvgp.records import Member, Train
@@ -114,8 +123,8 @@ def _open(seen: _Seen, pairs: np.ndarray, strong: frozenset[int], prior: Prior, 
     at = np.searchsorted(seen.screen.columns, pairs)
     square = seen.screen.pairs[at[:, 0], at[:, 1]] ** 2 / seen.screen.pair_costs[at[:, 0], at[:, 1]]
     most = 0.5 * (square - 1.0 - np.log(np.maximum(square, 1.0)))  # that any variance of its coefficient would gain
-    new = [len(set(pair) - strong) for pair in pairs.tolist()]
-    steps = [_prior_step(len(strong), more, d, prior) for more in new]
+    size, new = len(strong), [len(set(pair) - strong) for pair in pairs.tolist()]
+    steps = [_prior_step(size, more, d, prior) + log_product_prior(size + more, size, 1, more) for more in new]
     return bool((most + steps > np.log(least)).any())
 
 

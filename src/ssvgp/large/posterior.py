@@ -105,6 +105,19 @@ def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus:
     return np.asarray(np.logaddexp.reduce(each, axis=0)) - np.log(len(taus))
 
 
+def log_product_prior(size: int, strong: int, products: int, together: int) -> float:
+    """log prior of some products in a set of inputs of this size, given the set; `together` weak inputs are in them.
+
+    A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may or may
+    not act by itself.
+    """
+    if not products:
+        return 0.0
+    possible = (size * (size - 1) - strong * (strong - 1)) // 2
+    choices = -float(betaln(possible - products + 1, products + 1)) - float(np.log(possible + 1.0))
+    return -choices - float(np.log(2.0)) * (products + together)
+
+
 def draw(sums: Sums, terms: Terms, beliefs: Beliefs, rng: np.random.Generator) -> Found:
     """The posterior over all sets of terms by Gibbs draws, from nothing. Cost a few thousand small systems."""
     chain = _Chain(sums, terms, beliefs, rng)
@@ -250,20 +263,12 @@ class _Chain:
         return self.cells[self.scale] + worth
 
     def log_prior(self, there: set[int]) -> float:
-        """log prior of the inputs of these terms, and of which of their products are among them.
-
-        A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may
-        or may not act by itself.
-        """
+        """log prior of the inputs of these terms, and of which of their products are among them."""
         terms, strong = self.terms, len(self.terms.strong)
         products = [t for t in there if terms.pairs[t]]
         size = strong + len(frozenset().union(*(terms.own[t] for t in there)))
-        if not products:
-            return self.log_priors[size]
         together = frozenset().union(*(terms.own[t] for t in products))
-        possible = (size * (size - 1) - strong * (strong - 1)) // 2
-        choices = -float(betaln(possible - len(products) + 1, len(products) + 1)) - float(np.log(possible + 1.0))
-        return self.log_priors[size] - choices - float(np.log(2.0)) * (len(products) + len(together))
+        return self.log_priors[size] + log_product_prior(size, strong, len(products), len(together))
 
 
 def _alike(C: np.ndarray, terms: Terms) -> np.ndarray:
