@@ -6,7 +6,7 @@ them get exact sums over all rows, and a posterior over sets. What is weak is sm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ssvgp.large.posterior import (
     log_product_prior,
     shape_variances,
 )
+from ssvgp.large.prices import prices
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.model.priors import log_set_prior, log_slab
 from ssvgp.records import Member, Train
@@ -50,6 +51,8 @@ def judge(
     beliefs, strong = _beliefs(member, prior), frozenset(member.active.tolist())
     sample = gathered(train, next(parts(train.n, regime.shape_rows)), np.arange(train.d))
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
+    if regime.one_group and strong and len(strong) < train.d and member.background is None:
+        beliefs = replace(beliefs, prices=prices(train, member, shapes, rng.spawn(1)[0], workers))
     seen = _scores(train, member, shapes, beliefs, regime, workers)
     singles, pairs = _leaders(seen, strong, regime)
     if not _open(seen, pairs, strong, beliefs.prior, train.d, regime.negligible):
@@ -84,6 +87,7 @@ def _scores(train: Train, member: Member, shapes: Shapes, beliefs: Beliefs, regi
     every, few = np.arange(train.d), regime.paired_inputs
     first = screened(train, member, shapes, every, train.d <= few, regime.group_rows, workers)
     at_nodes = log_factors(first.gain, first.cost, shape_variances(shapes.degrees), beliefs.taus)
+    at_nodes += beliefs.prices[:, None]
     factors = np.logaddexp.reduce(log_cells(beliefs.prior.slabs)[:, :, None] + at_nodes, axis=1)
     with np.errstate(divide="ignore"):
         worth = np.logaddexp.reduce(factors + np.log(beliefs.scale_shares)[:, None], axis=0)

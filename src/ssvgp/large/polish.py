@@ -75,7 +75,7 @@ def polish(
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
-    undecided.
+    undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
     """
     settings = regime.settings
     heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
@@ -94,12 +94,13 @@ def polish(
 
     standing = race_on_blocks(score, len(leaders), rows, settings.polish_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
-    used = rows[: max(settings.polish_blocks, standing.blocks)]
+    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.polish_blocks, standing.blocks)]
     fits = workers.map(polished, [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
-    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used, _error(standing, leaders))
+    error = None if regime.weighed_together else _error(standing, leaders)
+    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used, error)
 
 
 def _error(standing: Standing, leaders: Sequence[Entry]) -> float | None:

@@ -10,7 +10,7 @@ Gibbs draws of the terms and their theta give the rest; probabilities are averag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -68,11 +68,16 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau."""
+    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau.
+
+    `prices` (nodes,) are log factors of a single input at each strength, by what it would do beside its shapes
+    (large/prices.py).
+    """
 
     prior: Prior
     scale_shares: np.ndarray
     taus: np.ndarray
+    prices: np.ndarray = field(default_factory=lambda: np.zeros(THETAS.size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +265,7 @@ class _Chain:
         systems[:, np.arange(f), np.arange(f)] += 1.0 / rho.reshape(-1, f)
         squares, determinants = forms_of_each(systems, np.repeat(g, nodes, axis=0))
         worth = 0.5 * (squares - determinants).reshape(s, nodes) - 0.5 * np.log(rho).sum(axis=2)
-        return self.cells[self.scale] + worth
+        return self.cells[self.scale] + worth + np.outer(~self.terms.pairs[some], self.beliefs.prices)
 
     def log_prior(self, there: set[int]) -> float:
         """log prior of the inputs of these terms, and of which of their products are among them."""
