@@ -157,6 +157,45 @@ def test_a_table_without_weights_or_equal_rows_stays_as_it_is() -> None:
     assert found.X is X and found.y is Y and found.weights is None and found.places is None
 
 
-def test_rows_with_unequal_weights_meet_the_prior_with_their_sum() -> None:
+def test_copies_count_for_more_than_other_rows_and_all_for_no_more_than_there_are() -> None:
     model = light(prior=Prior()).fit(X, Y, sample_weight=WEIGHTS)
-    assert model.train_.count == WEIGHTS.sum() and model.train_.n <= (WEIGHTS > 0).sum()
+    some = WEIGHTS[WEIGHTS > 0]
+    assert model.train_.n == some.size and model.train_.count == pytest.approx(some.size)
+    assert sorted(model.train_.noise.weights) == pytest.approx(sorted(some / some.mean()))
+
+
+def test_a_weight_for_all_rows_is_no_weight() -> None:
+    rows = sample_of(X, Y, np.full(45, 2.0), None, 100)  # in the order that rows with weights are put in
+    alike(light().fit(X, Y, sample_weight=np.full(45, 2.0)), light().fit(rows.X, rows.y))
+
+
+def test_rounded_measurements_of_the_same_x_are_no_copies() -> None:
+    rng = np.random.default_rng(3)
+    levels = rng.integers(0, 4, (300, 2)).astype(float)
+    y = np.round(levels[:, 0] + 0.6 * rng.standard_normal(300))
+    rows = sample_of(levels, y, None, None, 1000)
+    assert rows.y.size < 120 and rows.measured and rows.counted().weights.sum() == 300.0
+    model = light().fit(levels, y)
+    assert model.get_support(indices=True).tolist() == [0] and 0.3 < model.noise_variance_ < 0.55
+
+
+@pytest.mark.parametrize("limit", [100, 2000])  # on blocks; all rows at once
+def test_weights_drive_no_noise_to_zero_and_no_idle_input_in(limit: int) -> None:
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((400, 6))
+    y = np.sin(1.2 * table[:, 0]) + 0.5 * table[:, 1] + 0.5 * rng.standard_normal(400)
+    weights = rng.integers(1, 4, 400)
+    rows = rng.permutation(np.repeat(np.arange(400), weights))
+    one = light(exact_limit=limit).fit(table, y, sample_weight=weights)
+    assert one.get_support(indices=True).tolist() == [0, 1] and 0.19 < one.noise_variance_ < 0.32
+    if limit == 2000:
+        other = light(exact_limit=limit).fit(table[rows], y[rows])
+        np.testing.assert_allclose(other.pip_, one.pip_, atol=1e-8)
+
+
+def test_equal_rows_of_a_table_of_any_size_are_one() -> None:
+    rows = np.concatenate([np.arange(45), [3, 3, 17]])
+    found = sample_of(X[rows], Y[rows], None, None, 10)  # too many rows to be put in order
+    assert found.y.tolist() == Y.tolist() and not found.measured
+    assert found.weights is not None and found.weights[[3, 17]].tolist() == [3.0, 2.0] and found.weights.sum() == 48.0
+    assert np.array_equal(found.X[found.places], X[rows])

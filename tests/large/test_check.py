@@ -57,6 +57,9 @@ def test_an_input_that_other_rows_refute_is_left_out() -> None:
     found = checked(before, train, np.concatenate(MET), regime(train), np.random.default_rng(0))
     assert sets_of(found) == [(0, 1)] and found.weights.tolist() == [1.0]
     assert np.intersect1d(found.rows[-1], np.concatenate(MET)).size == 0
+    assert found.error is not None and 0.0 < found.error < 50.0
+    assert found.rests_on().rows == np.concatenate(found.rows).size and found.rests_on().ahead is None
+    assert before.rests_on().ahead == pytest.approx(before.pairs[0][0].log_evidence - before.pairs[1][0].log_evidence)
 
 
 def test_inputs_that_other_rows_confirm_stay_with_the_parameters_they_have() -> None:

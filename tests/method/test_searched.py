@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ssvgp import AutoSettings, Searched, SSVGPRegressor, load
+from ssvgp.records import Rested
 from ssvgp.report import write_report
 from ssvgp.settings import SearchSettings
 
@@ -35,7 +36,7 @@ def test_the_sets_are_those_that_were_visited_and_every_order_was_looked_at(mode
     assert seen.visited == model.ensemble_.notes["visited"]
     assert seen.inputs == 9 and seen.orders == {2: 9, 3: 9, 4: 9}
     assert 0.0 < seen.left_behind <= LIGHT.search.left_behind
-    assert seen.agreed is True
+    assert seen.agreed is True and seen.rested is None
 
 
 def test_what_operations_did_not_allow_is_told() -> None:
@@ -59,6 +60,16 @@ def test_it_is_one_line_of_sentences_and_says_what_it_holds() -> None:
     assert "did not agree" in str(replace(seen, agreed=False))
     assert "starts" not in str(replace(seen, agreed=None))
     assert "could be missed" not in str(replace(seen, orders={2: 300, 3: 300, 4: 300}))
+
+
+def test_evidence_of_part_of_the_rows_says_so(tmp_path: Path) -> None:
+    few = replace(LIGHT, block_rows=60, polish_rows=60, polish_blocks=2, blocks=4, judged_rows=50)
+    model = SSVGPRegressor(kernel="se", settings=few, exact_limit=200, random_state=0).fit(*table(900))
+    rested = model.search_.rested
+    assert 120 <= rested.rows < 900 and f"on {rested.rows} rows" in str(model.search_)
+    model.save(tmp_path / "model")
+    assert load(tmp_path / "model").search_ == model.search_
+    assert "by 12 nats, give or take 3" in str(Rested(5000, 12.1, 3.2)) and "nats" not in str(Rested(5000))
 
 
 def test_it_goes_through_a_file(model: SSVGPRegressor, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The rows of a user's table that take part in a fit: those with weight, equal ones as one row with their weights' sum.
 
 A row of weight two is the row twice. Both are made the same table here, in one order, so that whatever is chosen on the
-way (parts of rows, blocks, starts) is chosen alike.
+way (parts of rows, blocks, starts) is chosen alike. What their weights are worth is said in data/copies.py.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from ssvgp.data.copies import equal_rows, measured_again
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """Rows X (n, d) and y (n,) of a fit, with weights and known noise variances (n,), None where none matter.
 
     `numbers` (r,) are the user's rows that take part and `places` (r,) where each is among the n; None for all as they
-    came.
+    came. `measured`: a row of weight two may have been measured twice, else it is a copy.
     """
 
     X: Any
@@ -30,16 +32,23 @@ class Sample:
     numbers: np.ndarray | None = None
     places: np.ndarray | None = None
     exposure: np.ndarray | None = None
+    measured: bool = True
+
+    def counted(self) -> Sample:
+        """The same with weights as they count under noise that is learned: copies are no more rows than there are."""
+        if self.weights is None or self.measured:
+            return self
+        weights = self.weights * (self.y.size / float(self.weights.sum()))
+        return replace(self, weights=None if np.ptp(self.weights) == 0.0 else weights)
 
 
-def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_merged: int, exposure: Any = None) -> Sample:
-    """The rows with weight; of at most `most_merged` rows, those that are equal in all are one.
+def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_sorted: int, exposure: Any = None) -> Sample:
+    """The rows with weight, of which those that are equal in all are one; but a map of a file is taken as it is.
 
-    They are then in an order that depends on their content alone. A table of which every row counts once, and no two
-    are equal, stays as it is.
+    At most `most_sorted` of them are then in an order that depends on their content alone. A table of which every row
+    counts once, and no two are equal, stays as it is.
     """
-    if exposure is not None:
-        return _exposed(X, y, weights, known, checked_exposure(exposure, y.size))
+    exposure = None if exposure is None else checked_exposure(exposure, y.size)
     given = checked_numbers(weights, "sample_weight", y.size)
     noise = checked_numbers(known, "noise_variance", y.size)
     if given is not None and (given == 1.0).all():
@@ -49,24 +58,19 @@ def sample_of(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, most_merge
     numbers = np.arange(y.size) if given is None else np.flatnonzero(given > 0.0)
     if not numbers.size:
         raise ValueError("every sample_weight is zero, so that there is no row to fit")
-    if numbers.size > most_merged:
-        if given is None:
-            return Sample(X, y, None, noise)
-        cut = numbers if numbers.size < y.size else slice(None)
-        return Sample(
-            X[cut], y[cut], given[cut], None if noise is None else noise[cut], numbers, np.arange(numbers.size)
-        )
-    first, places = _distinct(X, y, noise, numbers)
+    own = y[:, None] if noise is None else np.column_stack([y, noise])
+    mapped = isinstance(X, np.memmap) and numbers.size > most_sorted
+    apart = mapped or exposure is not None
+    first, places = (numbers, np.arange(numbers.size)) if apart else equal_rows(X, own, numbers)
     if given is None and first.size == numbers.size:
-        return Sample(X, y, None, noise)
+        return Sample(X, y, None, noise, exposure=exposure)
+    if not apart and first.size <= most_sorted:
+        first, places = _sorted(X, own, first, places)
     count = np.bincount(places, None if given is None else given[numbers], first.size).astype(float)
-    return Sample(X[first], y[first], count, None if noise is None else noise[first], numbers, places)
-
-
-def _exposed(X: np.ndarray, y: np.ndarray, weights: Any, known: Any, exposure: np.ndarray) -> Sample:
-    """Rows of counts with an exposure each; equal ones stay apart."""
-    whole = sample_of(X, y, weights, known, 0)
-    return replace(whole, exposure=exposure if whole.numbers is None else exposure[whole.numbers])
+    cut = slice(None) if np.array_equal(first, np.arange(y.size)) else first
+    known, own_exposure = (None if one is None else one[cut] for one in (noise, exposure))
+    again = exposure is not None or (not mapped and measured_again(X, y, numbers))
+    return Sample(X[cut], y[cut], count, known, numbers, places, own_exposure, again)
 
 
 def checked_exposure(values: Any, n: int) -> np.ndarray:
@@ -92,19 +96,15 @@ def checked_numbers(values: Any, name: str, n: int) -> np.ndarray | None:
     return found
 
 
-def _distinct(
-    X: np.ndarray, y: np.ndarray, noise: np.ndarray | None, numbers: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Of the rows `numbers` (r,) the first of each that are equal (n,), and the place (r,) of each among these.
+def _sorted(X: np.ndarray, own: np.ndarray, first: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows (n,) and the places of all (r,) among them, in an order that is theirs and looks random.
 
-    By a digest of their content, which also puts them in an order that is theirs and looks random. Row by row: a wide
-    table is never copied.
+    By a digest of their content. Row by row: a wide table is never copied.
     """
-    own = y[:, None] if noise is None else np.column_stack([y, noise])
-    digests = [_digest(X[row], own[row]) for row in numbers]
-    order = {digest: place for place, digest in enumerate(sorted(set(digests)))}
-    places = np.array([order[digest] for digest in digests])
-    return numbers[np.unique(places, return_index=True)[1]], places
+    order = np.argsort(np.array([_digest(X[row], own[row]) for row in first]), kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return first[order], rank[places]
 
 
 def _digest(*parts: np.ndarray) -> bytes:

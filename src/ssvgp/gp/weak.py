@@ -58,16 +58,17 @@ class Shapes:
         return Shapes(self.centres[:, some], self.sizes[:, some])
 
     def values(self, X: np.ndarray, degrees: int | None = None) -> np.ndarray:
-        """(L, n, q) at rows X (n, q) of these columns, or of the lowest degrees alone."""
+        """(L, n, q) at rows X (n, q) of these columns, or of the lowest degrees alone, in the precision of X."""
         u = np.clip(X, -FAR, FAR)
-        out = np.empty((degrees or self.degrees, *u.shape))
+        centres, sizes, inverse = (one.astype(u.dtype) for one in (self.centres, self.sizes, _inverse(self.sizes)))
+        out = np.empty((degrees or self.degrees, *u.shape), dtype=u.dtype)
         space = np.empty_like(u)
         for k, now in enumerate(out):
-            np.subtract(u, self.centres[k], out=now)
+            np.subtract(u, centres[k], out=now)
             if k:
                 now *= out[k - 1]
-                now -= np.multiply(self.sizes[k - 1], out[k - 2], out=space) if k > 1 else self.sizes[0]
-            now *= _inverse(self.sizes[k])
+                now -= np.multiply(sizes[k - 1], out[k - 2], out=space) if k > 1 else sizes[0]
+            now *= inverse[k]
         return out
 
 

@@ -51,7 +51,8 @@ def checked(
     doubted, tried = _doubted(pairs[0][0], check, train, found.rows, needed, workers)
     pairs += [(entry, Cloud(0.0, np.zeros(entry.problem.d))) for entry in tried]
     pairs.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
-    return _weighed(pairs, doubted, train, [*found.rows, rows], workers)
+    known = _weighed(pairs, doubted, train, [*found.rows, rows], workers)
+    return replace(known, error=check.error(pairs, found.error))
 
 
 def _doubted(
@@ -114,6 +115,16 @@ class _Check:
         at = mode(entry.problem, entry.fit)
         more = float(self._each(entry, entry.fit.candidate.columns, at, self.groups).sum())
         return replace(entry, log_evidence=entry.log_evidence + more)
+
+    def error(self, pairs: Sequence[tuple[Entry, Cloud]], before: float | None) -> float | None:
+        """Standard error of the nats between the best two sets of these, with that of blocks before the groups."""
+        best = pairs[0][0]
+        other = next((e for e, _ in pairs if e.fit.candidate.active != best.fit.candidate.active), None)
+        if other is None or len(self.groups) < 2:
+            return before
+        each = [self._each(e, e.fit.candidate.columns, mode(e.problem, e.fit), self.groups) for e in (best, other)]
+        gap = each[0] - each[1]
+        return float(np.hypot(gap.std(ddof=1) * np.sqrt(gap.size), before or 0.0))
 
     def least_confirmed(self, entry: Entry, sure: set[int], needed: float) -> int | None:
         """The input without which the groups are best explained, unless they clearly want all; `sure` ones apart.

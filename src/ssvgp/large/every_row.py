@@ -6,13 +6,23 @@ them get exact sums over all rows, and a posterior over sets. What is weak is sm
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ssvgp.evidence.unvisited.factors import SCALE_STEPS
 from ssvgp.gp.weak import Features, Shapes, Weak
-from ssvgp.large.posterior import Beliefs, Found, Terms, draw, log_cells, log_factors, shape_variances
+from ssvgp.large.posterior import (
+    Beliefs,
+    Found,
+    Terms,
+    draw,
+    log_cells,
+    log_factors,
+    log_product_prior,
+    shape_variances,
+)
+from ssvgp.large.prices import prices
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.model.priors import log_set_prior, log_slab
 from ssvgp.records import Member, Train
@@ -41,6 +51,8 @@ def judge(
     beliefs, strong = _beliefs(member, prior), frozenset(member.active.tolist())
     sample = gathered(train, next(parts(train.n, regime.shape_rows)), np.arange(train.d))
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
+    if regime.one_group and strong and len(strong) < train.d and member.background is None:
+        beliefs = replace(beliefs, prices=prices(train, member, shapes, rng.spawn(1)[0], workers))
     seen = _scores(train, member, shapes, beliefs, regime, workers)
     singles, pairs = _leaders(seen, strong, regime)
     if not _open(seen, pairs, strong, beliefs.prior, train.d, regime.negligible):
@@ -75,6 +87,7 @@ def _scores(train: Train, member: Member, shapes: Shapes, beliefs: Beliefs, regi
     every, few = np.arange(train.d), regime.paired_inputs
     first = screened(train, member, shapes, every, train.d <= few, regime.group_rows, workers)
     at_nodes = log_factors(first.gain, first.cost, shape_variances(shapes.degrees), beliefs.taus)
+    at_nodes += beliefs.prices[:, None]
     factors = np.logaddexp.reduce(log_cells(beliefs.prior.slabs)[:, :, None] + at_nodes, axis=1)
     with np.errstate(divide="ignore"):
         worth = np.logaddexp.reduce(factors + np.log(beliefs.scale_shares)[:, None], axis=0)
@@ -114,8 +127,8 @@ def _open(seen: _Seen, pairs: np.ndarray, strong: frozenset[int], prior: Prior, 
     at = np.searchsorted(seen.screen.columns, pairs)
     square = seen.screen.pairs[at[:, 0], at[:, 1]] ** 2 / seen.screen.pair_costs[at[:, 0], at[:, 1]]
     most = 0.5 * (square - 1.0 - np.log(np.maximum(square, 1.0)))  # that any variance of its coefficient would gain
-    new = [len(set(pair) - strong) for pair in pairs.tolist()]
-    steps = [_prior_step(len(strong), more, d, prior) for more in new]
+    size, new = len(strong), [len(set(pair) - strong) for pair in pairs.tolist()]
+    steps = [_prior_step(size, more, d, prior) + log_product_prior(size + more, size, 1, more) for more in new]
     return bool((most + steps > np.log(least)).any())
 
 

@@ -15,12 +15,12 @@ from scipy.special import logsumexp
 from ssvgp.evidence import loo
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import mode
-from ssvgp.evidence.race import race_on_blocks
+from ssvgp.evidence.race import Standing, race_on_blocks
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.large.blocks import block_of, local_rows, polished
-from ssvgp.records import Member, Train, has_sites, row_noise
+from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 
@@ -31,11 +31,26 @@ LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every 
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """Entries with their clouds, heaviest first, their weights (k,), and the rows that their evidence rests on."""
+    """Entries with their clouds, heaviest first, their weights (k,), and the rows that their evidence rests on.
+
+    `error` is the standard error of the nats between the best two sets, as the spread of blocks of these rows shows it;
+    None where no other set was in question.
+    """
 
     pairs: list[tuple[Entry, Cloud]]
     weights: np.ndarray
     rows: list[np.ndarray]
+    error: float | None = None
+
+    def rests_on(self) -> Rested:
+        """How many rows the evidence of sets rests on, and by how much the best set is ahead of the next there."""
+        (first, around), *others = self.pairs
+        other = next((p for p in others if p[0].fit.candidate.active != first.fit.candidate.active), None)
+        count = int(np.unique(np.concatenate(self.rows)).size)
+        if other is None:
+            return Rested(count)
+        ahead = first.log_evidence + around.log_mass - other[0].log_evidence - other[1].log_mass
+        return Rested(count, float(ahead), self.error)
 
 
 def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
@@ -60,7 +75,7 @@ def polish(
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
-    undecided.
+    undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
     """
     settings = regime.settings
     heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
@@ -79,12 +94,22 @@ def polish(
 
     standing = race_on_blocks(score, len(leaders), rows, settings.polish_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
-    used = rows[: max(settings.polish_blocks, standing.blocks)]
+    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.polish_blocks, standing.blocks)]
     fits = workers.map(polished, [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
-    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used)
+    error = None if regime.weighed_together else _error(standing, leaders)
+    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used, error)
+
+
+def _error(standing: Standing, leaders: Sequence[Entry]) -> float | None:
+    """Standard error of the nats, on all blocks of a race, by which the best of another set lies behind the winner."""
+    order = np.argsort(standing.behind, kind="stable")
+    best = leaders[order[0]].fit.candidate.active
+    other = next((i for i in order if leaders[i].fit.candidate.active != best), None)
+    error = np.inf if other is None else float(standing.error[other] * standing.blocks)
+    return error if np.isfinite(error) else None
 
 
 def finished_members(

@@ -10,7 +10,7 @@ Gibbs draws of the terms and their theta give the rest; probabilities are averag
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -68,11 +68,16 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau."""
+    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau.
+
+    `prices` (nodes,) are log factors of a single input at each strength, by what it would do beside its shapes
+    (large/prices.py).
+    """
 
     prior: Prior
     scale_shares: np.ndarray
     taus: np.ndarray
+    prices: np.ndarray = field(default_factory=lambda: np.zeros(THETAS.size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +108,19 @@ def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus:
         rho = tau * variances[:, :, None]
         each.append((0.5 * rho * gain**2 / (1.0 + rho * cost) - 0.5 * np.log1p(rho * cost)).sum(axis=1))
     return np.asarray(np.logaddexp.reduce(each, axis=0)) - np.log(len(taus))
+
+
+def log_product_prior(size: int, strong: int, products: int, together: int) -> float:
+    """log prior of some products in a set of inputs of this size, given the set; `together` weak inputs are in them.
+
+    A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may or may
+    not act by itself.
+    """
+    if not products:
+        return 0.0
+    possible = (size * (size - 1) - strong * (strong - 1)) // 2
+    choices = -float(betaln(possible - products + 1, products + 1)) - float(np.log(possible + 1.0))
+    return -choices - float(np.log(2.0)) * (products + together)
 
 
 def draw(sums: Sums, terms: Terms, beliefs: Beliefs, rng: np.random.Generator) -> Found:
@@ -247,23 +265,15 @@ class _Chain:
         systems[:, np.arange(f), np.arange(f)] += 1.0 / rho.reshape(-1, f)
         squares, determinants = forms_of_each(systems, np.repeat(g, nodes, axis=0))
         worth = 0.5 * (squares - determinants).reshape(s, nodes) - 0.5 * np.log(rho).sum(axis=2)
-        return self.cells[self.scale] + worth
+        return self.cells[self.scale] + worth + np.outer(~self.terms.pairs[some], self.beliefs.prices)
 
     def log_prior(self, there: set[int]) -> float:
-        """log prior of the inputs of these terms, and of which of their products are among them.
-
-        A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may
-        or may not act by itself.
-        """
+        """log prior of the inputs of these terms, and of which of their products are among them."""
         terms, strong = self.terms, len(self.terms.strong)
         products = [t for t in there if terms.pairs[t]]
         size = strong + len(frozenset().union(*(terms.own[t] for t in there)))
-        if not products:
-            return self.log_priors[size]
         together = frozenset().union(*(terms.own[t] for t in products))
-        possible = (size * (size - 1) - strong * (strong - 1)) // 2
-        choices = -float(betaln(possible - len(products) + 1, len(products) + 1)) - float(np.log(possible + 1.0))
-        return self.log_priors[size] - choices - float(np.log(2.0)) * (len(products) + len(together))
+        return self.log_priors[size] + log_product_prior(size, strong, len(products), len(together))
 
 
 def _alike(C: np.ndarray, terms: Terms) -> np.ndarray:

@@ -144,23 +144,27 @@ def _scored(
 ) -> list[np.ndarray]:
     """Gains and costs of a part: shapes (L, e), then products; alpha and precision (m,) belong to its rows.
 
-    The costs of products are sums over one of `PLACES` pieces, times what these stand for: enough to rank.
+    Costs are sums over one of `PLACES` pieces, times what these stand for, and values are in single precision: enough
+    to rank, and to price what is idle.
     """
     e = columns.size
     gain, cost = np.zeros((2, shapes.degrees, e))
     products, product_costs = np.zeros((2, e if pairs else 0, e if pairs else 0))
-    step = max(1, CACHED // (2 * shapes.degrees * (e + 1)))
+    step = max(1, CACHED // (shapes.degrees * (e + 1)))
     count = -(-part.n // step)
+    share = count / len(range(0, count, PLACES))
+    alpha, precision = alpha.astype(np.float32), (share * precision).astype(np.float32)
     for number, at in enumerate(pieces(part.n, step)):
-        values = shapes.values(part.X[at, columns])
+        own = part.X[at] if e == part.d else part.X[at, columns]  # names of all columns would cost another copy
+        values = shapes.values(own.astype(np.float32))
         gain += alpha[at] @ values
         if pairs:
             products += (values[0] * alpha[at, None]).T @ values[0]
-        np.square(values, out=values)
-        cost += precision[at] @ values
-        if pairs and number % PLACES == 0:
-            share = count / len(range(0, count, PLACES))
-            product_costs += share * (values[0] * precision[at, None]).T @ values[0]
+        if number % PLACES == 0:
+            np.square(values, out=values)
+            cost += precision[at] @ values
+            if pairs:
+                product_costs += (values[0] * precision[at, None]).T @ values[0]
     return [gain, cost, products, product_costs]
 
 

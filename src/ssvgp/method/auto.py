@@ -124,7 +124,8 @@ def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
         orders = {2: pairs, **orders}
     agreed = None if not lead.asked else lead.unchanged > 0
     visited = sum(len(book.fits) for book in books)
-    return Searched(visited, lead.problem.d, orders, left_behind(lead, lead.unchanged), agreed)
+    missed = left_behind(lead, lead.unchanged)
+    return Searched(visited, lead.problem.d, orders, missed, agreed, notes.get("rested"))
 
 
 def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Readings) -> int | None:

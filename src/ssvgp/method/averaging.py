@@ -20,7 +20,7 @@ from ssvgp.large.every_row import Judged, judge
 from ssvgp.large.polish import finished_members, polish, without_idle_background
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import Candidate, log_set_prior, log_slab
-from ssvgp.records import Ensemble, Member, Train, has_sites
+from ssvgp.records import Ensemble, Member, Rested, Train, has_sites
 from ssvgp.run.workers import Executor
 from ssvgp.search.book import Book
 from ssvgp.search.view import look
@@ -45,17 +45,21 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     pairs = sorted(around, key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in pairs])
     weights = np.exp(log_mass - logsumexp(log_mass))
+    rested: Rested | None = None
     if not regime.exact:
         found = polish(pairs, weights, train, regime, rng, workers)
         if not has_sites(train.noise):
             found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
         pairs, weights = found.pairs, found.weights
+        rested = None if regime.weighed_together else found.rests_on()
     pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
     judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
         if not has_sites(train.noise):  # weak effects of all rows are sums that Gaussian noise has in closed form
             lead = members[int(np.argmax(member_weights))]
+            if regime.one_group:  # parameters of the evidence, which know long scales: others serve prediction nearby
+                lead = member_at(entries[0], entries[0].fit.summit.z)
             judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)
@@ -69,6 +73,7 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
             (e.fit.candidate, e.problem.kernel.name, e.log_evidence, float(w))
             for e, w in zip(entries, weights, strict=True)
         ],
+        "rested": rested,
         "visited": sum(len(book.fits) for book in books),
         "evaluations": sum(f.evaluations for book in books for f in book.fits.values()),
         "background": float(sum(w for e, w in zip(entries, weights, strict=True) if e.fit.candidate.background)),

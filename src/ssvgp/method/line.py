@@ -66,6 +66,8 @@ def fit_rows(
     memo: Memo | None = None,
 ) -> Fitted:
     """The same from standardised rows (n, p); the memo keeps what depends on them alone for other targets."""
+    if request.likelihood not in AS_IT_IS:  # classes and counts agree without being copies
+        sample = sample.counted()
     with one_blas_thread():
         target = _target(sample, rows, request, regime, rng)
         readings = _readings(sample, rows, target, request, regime, memo)

@@ -20,12 +20,7 @@ SETTLED = 2  # leading sets
 
 
 def settle(book: Book, reach: float) -> None:
-    """The leading sets at their best mode.
-
-    Rows that count several times are left as they were found: copies that agree in y make any quiet start look good.
-    """
-    if any(block.noise is not None and (block.noise.weights > 1.0).any() for block in book.problem.blocks):
-        return
+    """The leading sets at their best mode."""
     for found in book.within(reach)[:SETTLED]:
         if found.candidate.size and found.candidate not in book.settled:
             book.settled.add(found.candidate)

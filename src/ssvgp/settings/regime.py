@@ -77,7 +77,9 @@ class Regime:
     in_pieces: bool  # whether a large table is standardised as it is read, not at once
     predict_neighbours: int | None  # None: predictions condition on all rows
     check_rows: int | None  # that a check leaves out in turn; None: all
+    weighed_together: bool  # whether the last weighing of sets takes all rows at once
     group_rows: int  # that are near each other, whose targets are modelled jointly in a pass over all rows
+    one_group: bool  # whether these are all rows
     paired_inputs: int  # whose products are looked at in such a pass, those first that look best alone
     shape_rows: int  # of the sample that shapes of inputs are made orthonormal over
 
@@ -193,8 +195,12 @@ def _weighing(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, 
 def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
     """How much a pass over all rows does with each: together as much as factoring `blocks` of the largest blocks."""
     each = np.sqrt(settings.blocks * settings.polish_rows**3 / n)
+    group = int(np.clip(each, settings.block_rows // 4, n))
     return {
-        "group_rows": int(np.clip(each, settings.block_rows // 4, n)),
+        # as dear as the blocks that the leading sets are weighed on at most
+        "weighed_together": n**3 <= 2 * settings.polish_blocks * settings.polish_rows**3,
+        "group_rows": group,
+        "one_group": group >= n,
         "paired_inputs": max(1, int(each)),
         "shape_rows": 2 * settings.polish_rows,
     }
