@@ -1,10 +1,11 @@
-"""Expectation propagation: sites whose posterior has the mean and variance in each row that the likelihood itself gives.
+"""Expectation propagation: sites whose posterior has the mean and variance in each row that the likelihood gives.
 
 Row i has w copies of one site N(z_i; f_i, c_i), v_i = c_i / w together. Without one copy, f_i ~ N(m, s) (its cavity);
 with the likelihood in the place of that copy f_i has moments that are integrals over one number, and a site is settled
 where the posterior has the same ones. Then
 
-    log p(y) = log N(z; 0, K + V) + sum_i [w (log Z_i - log N(z_i; m_i, s_i + c_i)) - (w - 1)/2 log(2 pi c_i) - log(w)/2],
+    log p(y) = log N(z; 0, K + V)
+        + sum_i [w (log Z_i - log N(z_i; m_i, s_i + c_i)) - (w - 1)/2 log(2 pi c_i) - log(w)/2],
 
 Z_i being the integral of p(y_i | f) over the cavity. It is stationary in the sites: its slopes are those at fixed ones.
 Laplace's approximation (gp/newton.py) stands at the mode of f, which for labels is far smaller than its mean: where
