@@ -276,3 +276,24 @@ def test_pictures_of_classes_are_drawn(kind: str, request: pytest.FixtureRequest
     figure = pyplot.figure()
     assert len(plots.roc(model, ax=figure.subplots()).get_legend().get_texts()) == lines
     pyplot.close(figure)
+
+
+def test_well_separated_classes_have_probabilities_near_zero_and_one() -> None:
+    """Laplace's approximation at the mode of f would keep them near one half."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(240, 12))
+    y = X.sum(axis=1) > 0
+    model = light().fit(X[:120], y[:120])
+    assert log_loss(y[120:], model.predict_proba(X[120:])) < 0.25
+
+
+@pytest.mark.slow
+def test_classes_of_many_rows_are_fitted_on_blocks() -> None:
+    X, f = table(1400, 6)
+    y = labels(f)
+    model = light(exact_limit=1000, predict_neighbours=100).fit(X[:1200], y[:1200])
+    assert not model.fitted_.first.ensemble.notes.get("interrupted")
+    assert model.get_support(indices=True).tolist() == TRUE
+    found = model.predict_proba(X[1200:])
+    true = np.column_stack([1.0 - expit(f[1200:]), expit(f[1200:])])
+    assert log_loss(y[1200:], found) < 1.1 * log_loss(y[1200:], true)

@@ -125,11 +125,13 @@ def settle(
     """Sites of all rows at once. Cost 2 n^3 / 3 a step.
 
     Where a value alone is asked for beside a relative, few steps from its sites are enough: it is stationary in them.
+    At draws from the posterior of z four steps from the sites of its mode leave 0.02 nats on separable digits (standard
+    deviation; two leave 0.15), and nothing on a small table.
     """
     near = start is not None and start.size == 2 * y.size
     state = start if start is not None and near else _from_mode(likelihood, prior, y, at)
     share, last = 1.0, None
-    for _ in range(2 if near and not sharp else MOST_STEPS):
+    for _ in range(4 if near and not sharp else MOST_STEPS):
         step = _swept(likelihood, prior, y, at, state)
         change = step.worth * (step.state - state)
         if float(np.abs(change).max()) < 10.0 * ACCURACY[sharp]:
