@@ -163,3 +163,21 @@ def test_a_fitted_model_tells_its_regime() -> None:
         model = SSVGPRegressor(kernel="se", prior=Prior(), settings=AutoSettings(draws=4)).fit(X, X[:, 0])
     assert (model.regime_.n, model.regime_.d) == (40, 3)  # the constant column is no input
     assert model.regime_ == regime_for(40, 3, AutoSettings(draws=4))
+
+
+def test_labels_ask_for_a_background_earlier_than_numbers() -> None:
+    """A label tells at most a quarter of what a number under unit noise does."""
+    assert not regime_for(400, 100).backgrounds and regime_for(400, 101).backgrounds
+    assert not regime_for(400, 25, worth=0.25).backgrounds and regime_for(400, 26, worth=0.25).backgrounds
+    X, y = np.random.default_rng(0).normal(size=(60, 5)), np.arange(60) % 2.0
+    model = SSVGPRegressor(likelihood="bernoulli", kernel="linear", random_state=0).fit(X, y)
+    assert model.regime_.backgrounds
+
+
+def test_a_background_of_labels_is_counted_in_units_of_their_noise() -> None:
+    usual, free = Prior().for_data(100, 20), Prior().for_data(100, 20, spread=3.0)
+    assert usual.log_background is not None and free.log_background is not None
+    assert free.log_background[0] == pytest.approx(usual.log_background[0] + np.log(3.0))
+    assert free.log_background[1] == pytest.approx(np.hypot(1.0, Prior().log_scale[1]))
+    given = Prior(log_background=(0.0, 1.0)).for_data(100, 20, spread=3.0)
+    assert given.log_background == (0.0, 1.0)

@@ -118,8 +118,7 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
                     warnings.simplefilter("ignore", DataWarning)
                 model = SSVGPRegressor(**self._inner(stream))
                 part = model.fit(X, (labels == label).astype(float), weights).fitted_
-            with one_blas_thread():
-                fits.append(replace(part, sharpness=classes.sharpness_of(part)))
+            fits.append(part)
         return self._hold(present, fits)
 
     def _labels(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None]:

@@ -31,7 +31,7 @@ from ssvgp.many.front import OF_SEVERAL, ManyTargets
 from ssvgp.many.targets import are_several
 from ssvgp.method.line import fit_table, warn_of_notes
 from ssvgp.method.request import checked_request
-from ssvgp.model.likelihoods import COUNTS
+from ssvgp.model.likelihoods import CLASSES, COUNTS
 from ssvgp.records import Prediction, Searched
 from ssvgp.run.progress import listener
 from ssvgp.run.randomness import generator_of
@@ -178,7 +178,8 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
         """What n rows and d inputs decide, with the settings and the limits of this estimator."""
         settings = self.settings or (PaperSettings() if self.method == "paper" else None)
         limits = {"exact_limit": self.exact_limit, "predict_neighbours": self.predict_neighbours}
-        return partial(regime_for, settings=settings, prior=self.prior, **limits)
+        worth = 0.25 if self.likelihood in CLASSES else 1.0  # the information of a label about its logit is p (1 - p)
+        return partial(regime_for, settings=settings, prior=self.prior, worth=worth, **limits)
 
     def _regime(self, n: int, d: int) -> Regime:
         return self._regime_of()(n, d)

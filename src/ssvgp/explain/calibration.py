@@ -72,7 +72,7 @@ def leave_one_out(fitted: Fitted) -> LeaveOneOut:
     def mixed() -> LeaveOneOut:
         train, target, each = fitted.train, fitted.target, leave_each_out(fitted)
         prediction = _mixed(each, fitted.ensemble.weights, fitted, _response(fitted, fitted.ensemble.members))
-        prediction, y = fitted.sharpened(prediction), fitted.standardised
+        y = fitted.standardised
         restored = target.moments(prediction)
         density = log_density(prediction, y) + target.log_slope(target.restore(y))
         found = LeaveOneOut(np.arange(train.n), restored.mean, restored.sd**2, density, train.n)
@@ -94,7 +94,7 @@ def check(fitted: Fitted) -> Check:
 
     def found() -> Check:
         rows, prediction = left_out(fitted)
-        return _in_table(check_of(rows, fitted.sharpened(prediction), fitted), fitted)
+        return _in_table(check_of(rows, prediction, fitted), fitted)
 
     return fitted.cache.once(("check", fitted.neighbours), found)
 

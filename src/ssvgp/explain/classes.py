@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ssvgp.data.inputs import Inputs, listed
 from ssvgp.explain import calibration, effects
@@ -122,27 +121,6 @@ def together(each: list[np.ndarray]) -> np.ndarray:
         return np.hstack([1.0 - columns, columns])
     odds = columns / (1.0 - columns)
     return odds / odds.sum(axis=1, keepdims=True)
-
-
-def sharpness_of(fitted: Fitted) -> float:
-    """The factor of f at which rows that are left out have the largest probability.
-
-    Laplace's approximation stands at the mode of f, whose size is less than that of its mean: probabilities lie too
-    near to one half. On half of the rows of two made-up sets, and on draws of sines and of products, log losses are
-    0.190, 0.408, 0.382, 0.497 with the factor and 0.202, 0.404, 0.386, 0.509 without, calibration errors 0.06, 0.06,
-    0.02, 0.03 and 0.07, 0.06, 0.03, 0.07. Where rows are few, it stays near one: its log has a normal prior of standard
-    deviation 1/2.
-    """
-    rows, prediction = calibration.left_out(fitted)
-    y, noise = fitted.train.y[rows] > 0.5, fitted.train.noise
-    weights = np.ones(y.size) if noise is None else noise.weights[rows]
-
-    def cost(log_factor: float) -> float:
-        found = replace(fitted, sharpness=float(np.exp(log_factor))).sharpened(prediction)
-        p = np.clip(fitted.target.moments(found).mean, LEAST, 1.0 - LEAST)
-        return float(2.0 * log_factor**2 - weights @ np.log(np.where(y, p, 1.0 - p)))
-
-    return float(np.exp(minimize_scalar(cost, bounds=(-1.0, 1.0), method="bounded").x))
 
 
 # --- rows that are left out ------------------------------------------------------------------------------------

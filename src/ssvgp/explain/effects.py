@@ -207,13 +207,12 @@ def _way_back(fitted: Fitted, scale: str) -> WayBack:
     noise, target = fitted.train.noise, fitted.target
     if not has_sites(noise):
         return WayBack(target.restore, target.curved, target.spread)
-    a = fitted.sharpness
     if scale == "latent":
-        return WayBack(lambda f: a * f, False, a, noise.level)
+        return WayBack(lambda f: f, False, 1.0, noise.level)
     response = noise.response([member.parameters for member in fitted.ensemble.members[:1]])
 
     def expected(f: np.ndarray) -> np.ndarray:
-        values = a * np.asarray(f, dtype=float).reshape(1, -1)
+        values = np.asarray(f, dtype=float).reshape(1, -1)
         return target.restore(response.expected(values, np.zeros_like(values))[0]).reshape(np.shape(f))
 
     return WayBack(expected, True, 1.0, noise.level)

@@ -69,8 +69,7 @@ class Fitted:
     table's columns, None where it had none. `numbers` (r,) are the user's rows that took part and `places` (r,) where
     each is among the n of `train`, None where these are the rows as they came. `neighbours` are those that a prediction
     conditions on, None where it is exact; `check_rows` are left out in turn by a check, each given `check_neighbours`;
-    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn. What is said
-    of f is multiplied by `sharpness` where y is tied to it by a link (`explain.classes.sharpness_of`).
+    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn.
     """
 
     ensemble: Ensemble
@@ -85,7 +84,6 @@ class Fitted:
     check_rows: int | None = None
     check_neighbours: int = 256
     seed: int = 0
-    sharpness: float = 1.0
     threshold: float = 0.5
     n_jobs: int = 1
     max_memory: int | str | None = None
@@ -198,7 +196,6 @@ class Fitted:
         work = Work(self.n_jobs, bytes_of(self.max_memory))
         with one_blas_thread():
             found = predict(self.ensemble, self.train, rows, self.neighbours, self.prepared(), work)
-        found = self.sharpened(found)
         if exposure is not None:
             found = replace(found, means=found.means + np.log(exposure))
         if self.weak is None:
@@ -206,13 +203,6 @@ class Fitted:
         with one_blas_thread():
             means, variances = found.means + self.weak.at(rows), found.variances + self.weak.variance(rows)
         return replace(found, means=means, variances=variances)
-
-    def sharpened(self, found: Prediction) -> Prediction:
-        """Moments of every component, multiplied by the sharpness."""
-        if self.sharpness == 1.0:
-            return found
-        a = self.sharpness
-        return replace(found, means=a * found.means, variances=a**2 * found.variances)
 
     def prepared(self) -> tuple[Prepared, ...] | None:
         """Members made ready for prediction, once, where they are small enough to keep."""

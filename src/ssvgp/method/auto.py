@@ -19,7 +19,8 @@ from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
 from ssvgp.method.readings import Reading, Readings
 from ssvgp.model.inputs import Inputs
-from ssvgp.records import Ensemble, Member, Parameters, Searched, Train
+from ssvgp.model.likelihoods import AS_IT_IS
+from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
 from ssvgp.run.progress import Callback, Reporter
 from ssvgp.run.workers import Workers, keep_freed_memory, one_blas_thread
 from ssvgp.search.book import Book
@@ -64,7 +65,7 @@ def auto_ensemble(
 
         def opened(train: Train, prior: Prior) -> Book:
             filled = replace(prior, slab_scales=regime.slab_scales).for_data(
-                train.count, train.d, repeated, None if inputs is None else len(inputs)
+                train.count, train.d, repeated, None if inputs is None else len(inputs), _spread(train, prior)
             )
             book = Book(
                 replace(_problem(train, kernels[0], filled, backgrounds, rows), inputs=inputs),
@@ -94,6 +95,14 @@ def auto_ensemble(
             interrupted = True
         found = _weighed(book, regime, drawing, interrupted)
         return replace(found, notes={**found.notes, "reading": taken})
+
+
+def _spread(train: Train, prior: Prior) -> float | None:
+    """The variance that noise stands for in units of f, where y is not standardised."""
+    noise = train.noise
+    if not has_sites(noise) or noise.name not in AS_IT_IS:
+        return None
+    return noise.spread(Parameters(np.empty(0), 1.0, float(np.exp(prior.log_noise[0]))))
 
 
 def _in_units_of_y(book: Book, reading: Reading) -> float:

@@ -42,15 +42,21 @@ class Prior:
         """The scales of the slab: as given or decided, the usual ones before the number of rows is known."""
         return SLAB_SCALES if self.slab_scales is None else self.slab_scales
 
-    def for_data(self, n: float, d: int, repetition: float = 1.0, inputs: int | None = None) -> Prior:
+    def for_data(
+        self, n: float, d: int, repetition: float = 1.0, inputs: int | None = None, spread: float | None = None
+    ) -> Prior:
         """The prior with what depends on the number of rows and inputs filled in.
 
         A background is made of effects that cannot be seen one by one: each has a variance b / d below about 1 / (4 n).
         Where columns repeat each other, `repetition` times over (gp/axes.py), what matters may lie in small
         differences between them, and effects may be much larger. The prior of sets counts `inputs`, None where these
-        are the d columns.
+        are the d columns. Where y is not standardised, noise stands for the variance `spread` in units of f; how large
+        f is beside it is then as open as the scale of the sparse part.
         """
-        background = self.log_background or (float(np.log(0.25 * min(1.0, d / n))), 1.0 + float(np.log(repetition)))
+        mean, sd = float(np.log(0.25 * min(1.0, d / n))), 1.0 + float(np.log(repetition))
+        if spread is not None:
+            mean, sd = mean + float(np.log(spread)), float(np.hypot(sd, self.log_scale[1]))
+        background = self.log_background or (mean, sd)
         b = max(1.0, 0.1 * (d if inputs is None else inputs) ** 1.5) if self.b is None else self.b
         return replace(self, b=b, slab_scales=self.slab_scales_for(n), log_background=background)
 

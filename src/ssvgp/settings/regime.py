@@ -130,8 +130,12 @@ def regime_for(
     prior: Prior | None = None,
     exact_limit: int = 2000,
     predict_neighbours: int = 256,
+    worth: float = 1.0,
 ) -> Regime:
-    """The decisions for n rows and d inputs; `settings` of the paper's method ask for that one."""
+    """The decisions for n rows and d inputs; `settings` of the paper's method ask for that one.
+
+    `worth` is how much a row tells of f beside a measurement under noise of variance one, at most.
+    """
     paper = settings.for_data(n) if isinstance(settings, PaperSettings) else None
     auto = settings if isinstance(settings, AutoSettings) else AutoSettings()
     exact_rows = exact_limit // 2 if auto.exact_rows is None else auto.exact_rows
@@ -147,7 +151,7 @@ def regime_for(
         exact=exact,
         kernels=FAMILY[:1] if paper else FAMILY if exact else FAMILY + ROUGH,
         slab_scales=(prior or Prior()).slab_scales_for(n, exact_rows),
-        backgrounds=_backgrounds(n, d, auto, exact),
+        backgrounds=_backgrounds(n, d, auto, exact, worth),
         dense=_dense(n, d, auto),
         rows_together=min(n, max(exact_limit, auto.polish_rows)),
         in_pieces=n > exact_limit,
@@ -218,9 +222,9 @@ def _narrow(search: SearchSettings) -> SearchSettings:
     )
 
 
-def _backgrounds(n: int, d: int, settings: AutoSettings, exact: bool) -> tuple[str, ...]:
+def _backgrounds(n: int, d: int, settings: AutoSettings, exact: bool, worth: float) -> tuple[str, ...]:
     """Kinds worth a look: none where inputs are few for the rows that are seen together, so that sets can carry all."""
-    if d <= settings.background_from * (n if exact else settings.block_rows):
+    if d <= settings.background_from * worth * (n if exact else settings.block_rows):
         return ()
     # many rows show the strengths of columns themselves, and roughness
     without = "rough" if exact else "steep"

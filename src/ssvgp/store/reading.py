@@ -41,7 +41,6 @@ def fitted_from(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted
         None if names is None else tuple(str(name) for name in names),
         *_rows(arrays, arrays["y"].size),
         seed=int(header.get("seed", 0)),
-        sharpness=float(header.get("sharpness", 1.0)),
     )
 
 

@@ -2,7 +2,8 @@
 
 The algebra sees a working target for each row, a working variance, and terms of log p that do not depend on f. Gaussian
 noise is the trivial case: its target is y itself (`records.RowNoise`). The others (`records.Sites`) find theirs by an
-approximation at f^ (gp/newton.py) or by a variational bound (gp/mixing.py). A likelihood of your own joins by
+approximation at f^ (gp/newton.py), by matching moments (gp/expectation.py) or by a variational bound
+(gp/mixing.py). A likelihood of your own joins by
 `register(name, build)`.
 """
 
@@ -19,6 +20,7 @@ from ssvgp.records import Likelihood
 
 __all__ = [
     "AS_IT_IS",
+    "CLASSES",
     "COUNTS",
     "LIKELIHOODS",
     "WITH_SITES",
@@ -36,7 +38,8 @@ __all__ = [
 ]
 
 COUNTS = frozenset({"poisson", "negative-binomial"})
-AS_IT_IS = COUNTS | {"bernoulli", "bernoulli-probit"}  # y is not standardised
+CLASSES = frozenset({"bernoulli", "bernoulli-probit"})
+AS_IT_IS = COUNTS | CLASSES  # y is not standardised
 WITH_SITES = AS_IT_IS | {"student-t", "outliers"}  # that are not Gaussian, of those in the package
 LIKELIHOODS: Registry[Rows, Likelihood] = Registry("likelihood")
 register, likelihood_named, from_plain = LIKELIHOODS.register, LIKELIHOODS.named, LIKELIHOODS.from_plain

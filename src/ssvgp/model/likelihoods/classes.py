@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, logit, ndtr, ndtri
 
+from ssvgp.gp.expectation import settle
 from ssvgp.gp.marginal import LOG_2PI
-from ssvgp.gp.newton import settle
 from ssvgp.gp.sites import Settled
 from ssvgp.model.likelihoods.quadrature import over_f
 from ssvgp.model.likelihoods.rows import Rows, standardised
@@ -46,6 +46,9 @@ class BernoulliLogit:
     @property
     def level(self) -> float:
         return float(self.shift[0])
+
+    def log_density(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> np.ndarray:
+        return np.asarray(log_expit((2.0 * y - 1.0) * (self.shift + process)))
 
     def derivatives(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> Derivatives:
         f, w = self.shift + process, self.weights
@@ -100,6 +103,9 @@ class BernoulliProbit:
     @property
     def level(self) -> float:
         return float(self.shift[0])
+
+    def log_density(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> np.ndarray:
+        return np.asarray(log_ndtr((2.0 * y - 1.0) * (self.shift + process)))
 
     def derivatives(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> Derivatives:
         """With s = +-1 and h = N(s f) / Phi(s f): log Phi(s f)' = s h, '' = -h (h + s f), ''' = s h (...)."""
