@@ -67,6 +67,8 @@ class Classified:
     @property
     def pip(self) -> np.ndarray:
         """Probabilities (d,) that an input matters for any class."""
+        if len(self.parts) == 1:
+            return self.parts[0].pip
         return 1.0 - np.prod([1.0 - part.pip for part in self.parts], axis=0)
 
     @property

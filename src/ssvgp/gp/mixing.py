@@ -19,7 +19,6 @@ from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, wi
 from ssvgp.records import Parameters, Working
 
 LOG_2PI = float(np.log(2.0 * np.pi))
-ON_THE_WAY = 8  # steps beside the means of the place before
 
 
 class Mixture(Protocol):
@@ -53,7 +52,7 @@ def settle(
     near = start is not None and start.size == y.size
     means = start if start is not None and near else likelihood.beginning(y.size, at)
     path: list[tuple[np.ndarray, np.ndarray]] = []
-    for _ in range(MOST_STEPS if not near else ON_THE_WAY if sharp else 1):
+    for _ in range(MOST_STEPS if not near else MOST_STEPS // 7 if sharp else 1):
         working = likelihood.with_precisions(at, means)
         chol = with_sites(prior, working.variance)
         alpha, v = chol.solve(y), working.variance
