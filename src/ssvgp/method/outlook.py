@@ -18,12 +18,12 @@ from ssvgp.settings import Regime
 
 AT_FIRST = {
     "growth": 45.0,
-    "products": 15.0,
+    "products": 30.0,
     "second opinions": 15.0,
-    "moves": 150.0,
+    "moves": 60.0,
     "every set": 0.0,
     "background": 0.0,
-    "kernels": 80.0,
+    "kernels": 40.0,
     "averaging": 70.0,
 }
 ON_BLOCKS = {

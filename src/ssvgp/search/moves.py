@@ -87,8 +87,8 @@ def prune(book: Book, found: Fit) -> Fit:
 
 
 def rounds_ahead(at_hand: int, most: int) -> float:
-    """About how many sets will be expanded with so many at hand: each may bring a few others, or none."""
-    return float(min(most * (1.0 - 0.5**at_hand), 4.0 * at_hand))
+    """About how many sets will be expanded with so many at hand: the first is, and seldom another after it."""
+    return float(min(at_hand, most, 1.5))
 
 
 def explore(book: Book, regime: Regime) -> None:
