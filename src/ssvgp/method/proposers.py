@@ -110,13 +110,11 @@ def _lead(book: Book, regime: Regime) -> None:
     Where the set leaves out what the dictionary shows, each kernel is asked whether it would have it.
     """
     best, top = book.best(), book
-    open_question, groups = refused(book, best), _refused_groups(book, best, regime)
+    open_question = refused(book, best)
     for kernel in _other_kernels(book):
         if not _beaten_on_a_part(kernel, book, regime):
             other = book.under(kernel)
             carried = other.carry(best, -np.inf if open_question else best.log_evidence)
-            for found in groups:
-                other.carry(found, best.log_evidence)
             if open_question:
                 grow(other, carried, narrow(regime.search))
             top = max(top, other, key=lambda one: one.best().log_evidence)
@@ -128,18 +126,7 @@ def _lead(book: Book, regime: Regime) -> None:
     old = replace(book, others=[])
     book.become(top)
     book.others.append(old)
-    grow(book, book.best(), regime.search)  # groups too: a kernel that carries what is smooth may have them
-
-
-def _refused_groups(book: Book, best: Fit, regime: Regime) -> list[Fit]:
-    """The best set with a group of inputs more than the best set has, where one was fitted and is not far behind."""
-    own, bar = best.candidate, best.log_evidence - BEATEN * regime.moves.reach
-    wider = [
-        found
-        for c, found in book.fits.items()
-        if set(c.active) > set(own.active) and c.size > own.size + 1 and c.background == own.background
-    ]
-    return sorted((f for f in wider if f.log_evidence > bar), key=lambda f: -f.log_evidence)[:1]
+    grow(book, book.best(), narrow(regime.search))
 
 
 def _background_is_open(book: Book, regime: Regime) -> bool:

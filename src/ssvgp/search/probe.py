@@ -59,9 +59,9 @@ def probe(
     # Where a bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
     # the fit tries both.
     best = int(np.argmax(values))
-    starts: tuple[np.ndarray, ...] = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
+    starts = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
     if bold and 1 < added.size < candidate.coordinates.size:
-        starts = (shared_start(z, added, candidate), tries[-1], tries[best])  # smooth, rough, and what looks best
+        starts = (shared_start(z, added, candidate), tries[best])
     return Probe(candidate, starts, b, estimate, parent.sites)
 
 
@@ -82,19 +82,19 @@ def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray, w
 
 
 def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Executor = SERIAL) -> Fit:
-    """The fit of a candidate from the starts of its probe: the mode with the highest evidence, if there are several.
+    """The fit of a candidate from the starts of its probe: the mode with the higher evidence, if there are two.
 
     One that will clearly not reach `bar` is given up on its way.
     """
-    *bold, last = seen.starts
+    if len(seen.starts) == 1:
+        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
     # far from the parent's mode its curvature means nothing
-    curvature, found = np.diag(np.full(last.size, BOLD_VARIANCE)), []
-    for start in bold:
-        found.append(fit(problem, seen.candidate, start, curvature, 0.05, bar, workers, seen.sites))
-        if found[-1].log_evidence > seen.estimate + CLEARLY_BETTER:
-            return found[-1]
-    found.append(fit(problem, seen.candidate, last, seen.inverse_hessian, 0.05, bar, workers, seen.sites))
-    return max(found, key=lambda f: f.log_evidence)
+    bold_curvature = np.diag(np.full(seen.starts[0].size, BOLD_VARIANCE))
+    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature, 0.05, bar, workers, seen.sites)
+    if found.log_evidence > seen.estimate + CLEARLY_BETTER:
+        return found
+    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
+    return max(found, other, key=lambda f: f.log_evidence)
 
 
 def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: float) -> np.ndarray:
