@@ -49,10 +49,9 @@ class Readings:
     worth: dict[Candidate, list[float]] = field(default_factory=dict)
 
     def better(self, book: Book, regime: Regime, lead: float) -> int | None:
-        """The number of the reading that explains y best, if by `lead` nats more than the first with the best set.
+        """The number of the reading that explains the best set's rows best, if by `lead` nats or more than the first.
 
-        The rows are at most as many as a block has. Each of the others takes a fit to them, and has what any set that
-        was judged is worth under it: a search under the first may lead away from the sets that suit another.
+        The rows are at most as many as a block has. Each of the others takes a fit to them.
         """
         if len(self.all) < 2:
             return None
@@ -62,9 +61,9 @@ class Readings:
             own = _worth(book.problem, best, self.all[0], self.all[0], rows)
             rest = [_worth(book.problem, best, self.all[0], one, rows, own + lead) for one in self.all[1:]]
             self.worth[best.candidate] = [own, *rest]
-        own, rest = self.worth[best.candidate][0], np.max([worth[1:] for worth in self.worth.values()], axis=0)
-        leader = int(np.argmax(rest))
-        return 1 + leader if rest[leader] > own + lead else None
+        worth = self.worth[best.candidate]
+        leader = int(np.argmax(worth))
+        return leader if worth[leader] > worth[0] + lead else None
 
     def hopeless(self, book: Book, number: int, lead: float) -> bool:
         """Whether no judged set has come within `lead` nats of what the best one has under the first reading."""
