@@ -84,6 +84,17 @@ def exact_pips(problem: Problem, d: int, draws: int, rng: np.random.Generator) -
     return weights[:, 0] @ member, weights[:, 1] @ member
 
 
+def errors(pip: np.ndarray, first: np.ndarray, second: np.ndarray) -> Mapping[str, float]:
+    """How far PIPs (d,) are from the exact ones, which are known twice, by independent draws."""
+    error = np.abs(pip - 0.5 * (first + second))
+    return {
+        "mean_error": float(error.mean()),
+        "worst_error": float(error.max()),
+        "reference_error": float(np.abs(first - second).max()),
+        "undecided": float(((first > 0.1) & (first < 0.9)).sum()),
+    }
+
+
 def compare(seed: int, n: int = 50, d: int = 7, draws: int = 1200) -> Mapping[str, float]:
     """Our PIPs beside the exact ones, under the squared exponential and no background (d is far below n)."""
     X, y = weak_data(seed, n, d)
@@ -94,14 +105,7 @@ def compare(seed: int, n: int = 50, d: int = 7, draws: int = 1200) -> Mapping[st
     prior = Prior().for_data(n, d)
     problem = Problem((Block(train.X, train.y),), kernel_named("se"), prior)
     first, second = exact_pips(problem, d, draws, np.random.default_rng(seed))
-    error = np.abs(model.pip_ - 0.5 * (first + second))
-    return {
-        "mean_error": float(error.mean()),
-        "worst_error": float(error.max()),
-        "reference_error": float(np.abs(first - second).max()),
-        "undecided": float(((first > 0.1) & (first < 0.9)).sum()),
-        "seconds": seconds,
-    }
+    return {**errors(model.pip_, first, second), "seconds": seconds}
 
 
 def small(seed: int) -> Mapping[str, float]:

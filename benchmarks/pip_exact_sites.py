@@ -26,6 +26,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import expit, gammaln, log_expit, logsumexp
 from scipy.stats import multivariate_t
 
+from benchmarks.pip_exact import errors
 from experiments.cases import Case, main
 from experiments.problems import seeds
 from ssvgp import SSVGPRegressor
@@ -150,14 +151,7 @@ def compare(kind: str, seed: int, n: int = 80, d: int = 5, draws: int = 200) -> 
     prior = train.noise.adapted(Prior(rounding=0.0)).for_data(n, d)
     problem = Problem((Block(train.X, train.y, {}, train.noise),), kernel_named("se"), prior)
     first, second = Truth(problem, kind, np.random.default_rng(seed)).pips(d, draws)
-    error = np.abs(model.pip_ - 0.5 * (first + second))
-    return {
-        "mean_error": float(error.mean()),
-        "worst_error": float(error.max()),
-        "reference_error": float(np.abs(first - second).max()),
-        "undecided": float(((first > 0.1) & (first < 0.9)).sum()),
-        "seconds": seconds,
-    }
+    return {**errors(model.pip_, first, second), "seconds": seconds}
 
 
 CASES = [

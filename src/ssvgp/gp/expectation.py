@@ -14,13 +14,13 @@ classes are well separated it is off by many nats, always against what separates
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from ssvgp.gp import newton
-from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError
+from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.gp.newton import LEAST_CURVATURE
 from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, with_sites
 from ssvgp.records import Parameters
@@ -104,19 +104,15 @@ def _mode(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What sites come to, and the state (2 n,) that one step from them leads to.
+    """What sites come to at a state (2 n,), and the state that one step from there leads to.
 
     A state holds precision times target and precision of the sites: in these, damped steps always settled where in
     targets and log precisions they swing without end once f is large. `worth` (2 n,) is about by how many posterior
     standard deviations f moves for one unit of each.
     """
 
-    value: float
-    target: np.ndarray
-    variance: np.ndarray
-    alpha: np.ndarray
-    factor: Factor
-    state: np.ndarray
+    at: Settled
+    led_to: np.ndarray
     worth: np.ndarray
 
 
@@ -134,15 +130,14 @@ def settle(
     share, last = 1.0, None
     for _ in range(4 if near and not sharp else MOST_STEPS):
         step = _swept(likelihood, prior, y, at, state)
-        change = step.worth * (step.state - state)
+        change = step.worth * (step.led_to - state)
         if float(np.abs(change).max()) < 10.0 * ACCURACY[sharp]:
             break
         share = _shortened(share, change, last)
-        state, last = state + share * (step.state - state), change
-    if not np.isfinite(step.value):
+        state, last = state + share * (step.led_to - state), change
+    if not np.isfinite(step.at.value):
         raise NotPositiveDefiniteError("sites did not settle: y is far from what the parameters allow")
-    precision = step.factor.inverse() if sharp else None
-    return Settled(step.value, step.target, step.variance, step.alpha, step.factor, state, precision)
+    return replace(step.at, state=state, precision=step.at.factor.inverse() if sharp else None)
 
 
 def _swept(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters, state: np.ndarray) -> Sweep:
@@ -167,7 +162,8 @@ def _swept(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters
     sharper = copies * np.maximum(1.0 / found.variance - precision, LEAST_CURVATURE)
     moved = copies * (found.mean / found.variance - cavity * precision)
     worth = np.concatenate([np.sqrt(spread), spread])
-    return Sweep(value, target, variance, alpha, chol, np.concatenate([moved, sharper]), worth)
+    settled = Settled(value, target, variance, alpha, chol, state)
+    return Sweep(settled, np.concatenate([moved, sharper]), worth)
 
 
 def _from_mode(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ssvgp.data.target import Target
 from ssvgp.evidence.laplace import Fit, Problem, fit
+from ssvgp.evidence.transplant import transplant
 from ssvgp.large.blocks import block_of
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
@@ -84,26 +85,23 @@ def _worth(
     prior = replace(problem.prior, **own)
     narrow = replace(problem, blocks=(block,), prior=prior)
     candidate = replace(best.candidate, own=narrow.own)
-    start, curvature = _carried(best, narrow, 2.0 * float(np.log(first.target.spread / reading.target.spread)))
+    louder = 2.0 * float(np.log(first.target.spread / reading.target.spread))
+    start, curvature = _carried(best, candidate, narrow, louder)
     slopes = float(reading.log_slopes[rows].sum())
     return fit(narrow, candidate, start, curvature, bar=bar - slopes).log_evidence + slopes
 
 
-def _carried(best: Fit, problem: Problem, louder: float) -> tuple[np.ndarray, np.ndarray]:
+def _carried(best: Fit, candidate: Candidate, problem: Problem, louder: float) -> tuple[np.ndarray, np.ndarray]:
     """z (q,) of the best set in the units of another reading, where variances are `louder` in nats, and its curvature.
 
     What only the other reading has is where its prior is, and as uncertain.
     """
-    old, new = best.candidate.coordinates, replace(best.candidate, own=problem.own).coordinates
-    z, shared = np.empty(len(new)), [name for name in new.slots if name in old.slots]
-    to = np.concatenate([np.arange(len(new))[new.theta], [new.slot(name) for name in shared]]).astype(np.intp)
-    of = np.concatenate([np.arange(len(old))[old.theta], [old.slot(name) for name in shared]]).astype(np.intp)
-    curvature = np.zeros((z.size, z.size))
-    z[to], curvature[np.ix_(to, to)] = best.summit.z[of], best.summit.inverse_hessian[np.ix_(of, of)]
-    for name in new.slots:
-        if name in old.slots:
-            z[new.slot(name)] += louder * (name != "freedom")
-        else:
-            mean, sd = problem.prior.of_slot(name)
-            z[new.slot(name)], curvature[new.slot(name), new.slot(name)] = mean, sd**2
+    z, curvature, _ = transplant(best, candidate, problem)
+    known, where = best.candidate.coordinates.slots, candidate.coordinates
+    for name in where.slots:
+        place = where.slot(name)
+        if name not in known:
+            curvature[place, place] = problem.prior.of_slot(name)[1] ** 2
+        elif name != "freedom":
+            z[place] += louder
     return z, curvature
