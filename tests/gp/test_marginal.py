@@ -110,7 +110,7 @@ def test_state_holds_alpha_and_the_inverse(data) -> None:
     np.testing.assert_allclose(at.alpha, np.linalg.solve(of_y, y), rtol=1e-9)
     np.testing.assert_allclose(at.precision, np.linalg.inv(of_y), rtol=1e-8)
     np.testing.assert_allclose(at.pull, np.outer(at.alpha, at.alpha) - np.linalg.inv(of_y), rtol=1e-7)
-    assert at.jitter == 0.0
+    assert at.factor.jitter == 0.0
 
 
 def test_covariance_leaves_its_arguments_alone(data) -> None:

@@ -109,9 +109,9 @@ def exact(train: Train, member: Member, kappa: float = 0.0) -> LeaveOneOut:
         return _without_sites(train, member, train.noise)
     gram = background_of(member, train.X)
     at = state(member.kernel, train.X[:, member.active], train.y, member.parameters, gram, rows_noise=train.noise)
-    variance = 1.0 / np.diagonal(at.precision)
+    variance = 1.0 / at.precisions
     found = _scored(train, member, np.arange(train.n), train.y - at.alpha * variance, variance, kappa)
-    return replace(found, jitter=at.jitter)
+    return replace(found, jitter=at.factor.jitter)
 
 
 def truncated(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -57,10 +58,22 @@ class State:
 
     value: float
     alpha: np.ndarray
-    precision: np.ndarray
+    factor: Factor
     kernel: Evaluation
-    jitter: float
     settled: Settled | None = None
+
+    @cached_property
+    def precision(self) -> np.ndarray:
+        """Kt^-1 (n, n), worked out where it is asked for: it costs twice the factor."""
+        known = None if self.settled is None else self.settled.precision
+        return self.factor.inverse() if known is None else known
+
+    @property
+    def precisions(self) -> np.ndarray:
+        """The diagonal (n,) of Kt^-1, at half the cost of the whole where that is not known."""
+        if self.settled is not None or "precision" in self.__dict__:
+            return np.diagonal(self.precision)
+        return self.factor.inverse_diagonal()
 
     @property
     def pull(self) -> np.ndarray:
@@ -206,12 +219,11 @@ def state(
     if has_sites(rows_noise):
         prior = of_process(evaluation.matrix, parameters, gram)
         here: Settled = rows_noise.settle(prior, y, parameters, start, True)
-        assert here.precision is not None  # asked for
-        return State(here.value, here.alpha, here.precision, evaluation, here.factor.jitter, here)
+        return State(here.value, here.alpha, here.factor, evaluation, here)
     chol = factor(covariance(evaluation.matrix, parameters, gram, jitter, None, rows_noise), overwrite=True)
     alpha = chol.solve(y)
     value = _value(chol, y, float(y @ alpha), _log_terms(rows_noise, parameters, jitter))
-    return State(value, alpha, chol.inverse(), evaluation, chol.jitter)
+    return State(value, alpha, chol, evaluation)
 
 
 def gradient(
@@ -240,6 +252,6 @@ def gradient(
     if parameters.background and gram is not None:
         log_background = 0.5 * parameters.background * float(np.vdot(pull, gram))
     if at.settled is None:
-        return Gradient(at.value, theta, log_scale, log_noise, log_background, at.jitter)
+        return Gradient(at.value, theta, log_scale, log_noise, log_background, at.factor.jitter)
     freedom = at.settled.slopes.get("freedom", 0.0)
-    return Gradient(at.value, theta, log_scale, log_noise, log_background, at.jitter, freedom, at.settled.state)
+    return Gradient(at.value, theta, log_scale, log_noise, log_background, at.factor.jitter, freedom, at.settled.state)

@@ -314,7 +314,7 @@ def _explained(entry: Entry) -> _Explained:
     background = at.background * first.grams[kind] @ here.alpha if kind else np.zeros_like(first.y)
     weights = None if first.noise is None else first.noise.weights
     noise = first.noise.spread(at) if has_sites(first.noise) else at.noise
-    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), noise]), here.jitter)
+    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), noise]), here.factor.jitter)
 
 
 def _variance(values: np.ndarray, weights: np.ndarray | None) -> float:

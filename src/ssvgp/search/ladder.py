@@ -42,7 +42,7 @@ def row_terms(book: Book, found: Fit) -> np.ndarray:
     """Leave-one-out log densities (m,) of the rows of a book at a fit: mean y_i - alpha_i / P_ii, variance 1 / P_ii."""
     terms = []
     for at in states(book.problem, found):
-        precision = np.diagonal(at.precision)
+        precision = at.precisions
         terms.append(0.5 * (np.log(precision) - at.alpha**2 / precision - LOG_2PI))
     return np.concatenate(terms)
 
