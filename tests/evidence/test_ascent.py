@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.evidence.ascent import Objective, climb
+from ssvgp.evidence.ascent import Objective, apart, climb
 
 CENTRE = np.array([1.0, -2.0, 0.5, 3.0])
 
@@ -135,3 +135,12 @@ def test_the_value_never_falls_below_the_start() -> None:
     for seed in range(20):
         start = 3.0 * np.random.default_rng(seed).standard_normal(2)
         assert climb(banana, start, 10.0 * np.eye(2), most=15).value >= banana(start)[0]
+
+
+def test_an_ascent_that_comes_to_a_known_summit_ends_there_and_another_is_not_disturbed() -> None:
+    whole = climb(banana, np.array([-1.2, 1.0]), cold(2), tolerance=1e-8, most=200)
+    short = climb(banana, np.array([-1.2, 1.0]), cold(2), tolerance=1e-8, most=200, known=np.ones(2))
+    assert short.evaluations < whole.evaluations
+    assert not apart(short.z, whole.z)
+    elsewhere = climb(banana, np.array([-1.2, 1.0]), cold(2), tolerance=1e-8, most=200, known=np.full(2, 9.0))
+    assert elsewhere.z == pytest.approx(whole.z, abs=0.0)

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from ssvgp.evidence import importance as module
-from ssvgp.evidence.ascent import Summit
+from ssvgp.evidence.ascent import SAME_MODE, Summit
 from ssvgp.evidence.importance import LARGEST, all_modes, refine
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, log_model_prior, with_curvature
 from ssvgp.gp.kernels.compose import kernel_named
@@ -154,7 +154,7 @@ def test_a_rough_and_a_smooth_mode_are_both_found() -> None:
     modes = all_modes(case, found)
     gaps = [np.abs(a.summit.z - b.summit.z).max() for i, a in enumerate(modes) for b in modes[:i]]
     assert len(modes) == 2
-    assert min(gaps) > module.SAME_MODE
+    assert min(gaps) > SAME_MODE
     exact = log_evidence_by_quadrature(x, y, case.prior) + log_set_prior(1, 1, case.prior)
     assert refine(case, modes, 512, seed=0, weak=True).log_evidence == pytest.approx(exact, abs=0.1)
 

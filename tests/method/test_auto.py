@@ -318,7 +318,7 @@ def test_other_kernels_judge_what_the_first_found() -> None:
 
 def test_an_input_that_one_kernel_refuses_is_found_under_another() -> None:
     """Beside smooth effects a fast one pays only where a linear part carries what is smooth."""
-    draw = random_function(9597)
+    draw = random_function(9602)
     model = SSVGPRegressor(likelihood="gaussian", random_state=0).fit(draw.X, draw.y)
     assert np.array_equal(model.get_support(), draw.relevant)
     alone = SSVGPRegressor(likelihood="gaussian", kernel="se", random_state=0).fit(draw.X, draw.y)

@@ -13,7 +13,8 @@ from ssvgp.evidence.laplace import Block
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
-from ssvgp.search.growth import grow
+from ssvgp.search.dictionary import Group
+from ssvgp.search.growth import grow, united
 from ssvgp.search.moves import empty_fit
 from ssvgp.settings import SearchSettings
 
@@ -141,3 +142,16 @@ def test_growth_that_ends_is_not_begun_again_from_there() -> None:
     book = book_of(*additive())
     found = grow(book, empty_fit(book), SETTINGS)
     assert found.candidate in book.grown
+
+
+def test_groups_that_do_not_pay_alone_are_tried_together_and_idle_ones_let_go() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(150, 12))
+    book = book_of(X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + 0.2 * rng.normal(size=150))
+    empty = empty_fit(book)
+    above = [Group((8, 9), 1.0), Group((0, 1), 0.5), Group((2, 3), 0.2)]
+    found = united(book, above, empty)
+    assert found is not None
+    assert found.candidate.active == (0, 1, 2, 3)
+    assert united(book, above[:1], empty) is None
+    assert united(book, [Group((8, 9), 1.0), Group((10, 11), 0.5)], empty) is None

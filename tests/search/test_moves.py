@@ -54,6 +54,32 @@ def test_pruning_noise_leads_to_nothing() -> None:
     assert book.best().candidate.size == 0
 
 
+def test_elimination_brings_a_known_set_to_a_better_mode() -> None:
+    book = book_of(*additive())
+    truth = Candidate((2, 7, 11))
+    good = book.visit(empty_fit(book), truth)
+    found = book.visit(good, add(truth, [5]))
+    book.fits[truth] = replace(
+        good, log_evidence=good.log_evidence - 30.0
+    )  # as a fit to another mode would have left it
+    assert prune(book, found).candidate == truth
+    assert book.fits[truth].log_evidence > good.log_evidence - 0.5
+
+
+def test_a_set_that_grew_beside_a_background_is_tried_without_it() -> None:
+    book = book_of(*additive())
+    first = book.problem.blocks[0]
+    dense = Block.of(first.X, first.y, LINEAR)
+    book = Book(replace(book.problem, blocks=(dense,), backgrounds=LINEAR))
+    beside = book.visit(empty_fit(book, "linear"), Candidate((2, 7, 11), "linear"))
+    expand(book, beside, regime_of(book))
+    bare = book.fits[Candidate((2, 7, 11))]
+    assert bare.log_evidence > beside.log_evidence
+    always = Book(replace(book.problem, prior=replace(book.problem.prior, with_background=1.0)))
+    expand(always, always.visit(empty_fit(always, "linear"), beside.candidate), regime_of(always))
+    assert all(candidate.background for candidate in always.fits)
+
+
 def test_drops_are_ranked_by_the_likelihood_they_cost_not_by_the_size_of_theta() -> None:
     book = book_of(*additive())
     found = book.visit(empty_fit(book), Candidate((0, 2, 7, 11)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+SAME_MODE = 0.5  # largest difference in z at which two summits are taken for one
 HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -35,10 +36,12 @@ def climb(
     most: int = 60,
     longest_step: float = 1.5,
     bar: float = -np.inf,
+    known: np.ndarray | None = None,
 ) -> Summit:
     """Maximise `objective` by BFGS until the gain still promised, 1/2 g' B g, is below `tolerance` nats.
 
-    An ascent that would stay below `bar` with many times the gain that it promises is given up.
+    An ascent that would stay below `bar` with many times the gain that it promises is given up, and so is one that
+    comes to a `known` summit (q,).
     """
     z, b = start.copy(), inverse_hessian.copy()
     value, gradient = objective(z)
@@ -47,7 +50,7 @@ def climb(
     while spent < most:
         direction = b @ gradient
         promised = 0.5 * float(gradient @ direction)
-        if promised < tolerance or value + HOPE * promised + tolerance < bar:
+        if promised < tolerance or value + HOPE * promised + tolerance < bar or _at(z, known):
             break
         reach = np.abs(direction).max()
         step = min(1.0, longest_step / reach)
@@ -65,6 +68,15 @@ def climb(
         if gain < 0.1 * tolerance:
             break
     return Summit(z, value, gradient, b, spent)
+
+
+def _at(z: np.ndarray, known: np.ndarray | None) -> bool:
+    return known is not None and not apart(z, known)
+
+
+def apart(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two points z (q,) are not of one summit."""
+    return bool(np.abs(one - other).max() > SAME_MODE)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import chi2, norm, qmc
 
+from ssvgp.evidence.ascent import apart
 from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_values, log_model_prior, with_curvature
 from ssvgp.evidence.logs import log_mean, log_sum
 from ssvgp.gp.linalg import factor, solve
@@ -25,7 +26,6 @@ from ssvgp.run.workers import SERIAL, Executor
 FREEDOM = 8.0  # of the t distribution that proposes
 FEWEST_EFFECTIVE = 4.0  # below this many effective draws the Laplace evidence is kept
 ENOUGH = 0.3  # share of effective draws below which the proposal is adapted once
-SAME_MODE = 0.5  # largest difference in z at which two fits are taken for one mode
 IDLE = (-2.0, 1.3)  # mean and sd of log theta of an input that does nothing
 LARGEST = 12  # parameters beyond which a few dozen draws cannot cover the space
 # SciPy 1.15 renamed the generator of a sequence from `seed`; the numbers are the same by either name.
@@ -80,9 +80,11 @@ def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = (), w
         opposite[where.slot("noise")] = -0.2 if rough else -1.2
     modes = [found]
     for start in (*starts, opposite):
-        other = fit(problem, found.candidate, start, workers=workers, sites=found.sites)
+        other = fit(problem, found.candidate, start, workers=workers, sites=found.sites, known=found.summit.z)
+        if not apart(other.summit.z, found.summit.z):
+            continue
         other = with_curvature(problem, other, workers)
-        if all(np.abs(other.summit.z - known.summit.z).max() > SAME_MODE for known in modes):
+        if all(apart(other.summit.z, known.summit.z) for known in modes):
             modes.append(other)
     return modes
 

@@ -315,18 +315,20 @@ def fit(
     bar: float = -np.inf,
     workers: Executor = SERIAL,
     sites: Starts = (),
+    known: np.ndarray | None = None,
 ) -> Fit:
     """Climb to the posterior mode of a candidate and price it with the curvature met on the way.
 
-    One whose evidence will clearly not reach `bar` stops training: what it has by then is its price. `sites` are those
-    of a relative.
+    One whose evidence will clearly not reach `bar` stops training, and so does one that comes to a `known` mode (q,):
+    what it has by then is its price. `sites` are those of a relative.
     """
     if inverse_hessian is None:
         inverse_hessian = np.diag(np.full(start.size, 0.2))
     # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
     most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
     path = Path(sites)
-    summit = climb(log_joint(problem, candidate, workers, path), start, inverse_hessian, tolerance, bar=bar - most)
+    objective = log_joint(problem, candidate, workers, path)
+    summit = climb(objective, start, inverse_hessian, tolerance, bar=bar - most, known=known)
     return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
 

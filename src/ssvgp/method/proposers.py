@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit
+from ssvgp.evidence.ascent import SAME_MODE
+from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.large.blocks import block_of, local_rows
 from ssvgp.method.paper.ranking import dense_ranking
@@ -17,7 +18,7 @@ from ssvgp.search.dense import dense_starts
 from ssvgp.search.growth import grow, grow_by_groups, refused
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
-from ssvgp.search.opinions import ask, narrow, runners_up
+from ssvgp.search.opinions import ask, left_behind, narrow, runners_up
 from ssvgp.search.proposer import Proposer, register
 from ssvgp.settings import Regime
 
@@ -90,18 +91,17 @@ def neighbour_blocks(book: Book, regime: Regime, rng: np.random.Generator) -> No
 
 def kernels(book: Book, regime: Regime, rng: np.random.Generator) -> None:
     """The other kernels judge what one has found, each in a book of its own."""
-    rest = _other_kernels(book)
-    if rest and regime.exact and regime.part_rows is not None:
-        book.part(regime.part_rows).carry(book.best())  # once, before several threads ask for it
-    for other in book.others:
-        _judge(other, book, regime)
-    book.others += book.workers.map(_judge_by, [(kernel, book, regime) for kernel in rest])
+    book.workers.map(_judge, [(other, book, regime) for other in book.others])
+    book.others += book.workers.map(_judge_by, [(kernel, book, regime) for kernel in _other_kernels(book, regime)])
 
 
-def _other_kernels(book: Book) -> list[Kernel]:
-    """Those that have no book yet."""
+def _other_kernels(book: Book, regime: Regime) -> list[Kernel]:
+    """Those that have no book yet, for several threads to ask."""
     known = {one.problem.kernel.name for one in (book, *book.others)}
-    return [kernel for kernel in book.kernels if kernel.name not in known]
+    rest = [kernel for kernel in book.kernels if kernel.name not in known]
+    if rest and regime.exact and regime.part_rows is not None:
+        book.part(regime.part_rows).carry(book.best())  # which all of them are compared with
+    return rest
 
 
 def _lead(book: Book, regime: Regime) -> None:
@@ -109,24 +109,49 @@ def _lead(book: Book, regime: Regime) -> None:
 
     Where the set leaves out what the dictionary shows, each kernel is asked whether it would have it.
     """
-    best, top = book.best(), book
-    open_question = refused(book, best)
-    for kernel in _other_kernels(book):
-        if not _beaten_on_a_part(kernel, book, regime):
-            other = book.under(kernel)
-            carried = other.carry(best, -np.inf if open_question else best.log_evidence)
-            if open_question:
-                grow(other, carried, narrow(regime.search))
-            top = max(top, other, key=lambda one: one.best().log_evidence)
+    best, shown = book.best(), len(refused(book, book.best()))
+    beside = _refused_groups(book, best, regime)
+    asked = book.workers.map(_asked, [(kernel, book, regime, shown, beside) for kernel in _other_kernels(book, regime)])
+    book.others += [other for other in asked if other.fits]
+    top = max((book, *book.others), key=lambda one: one.best().log_evidence)
     if top is book or top.best().log_evidence < best.log_evidence + regime.moves.slack:
         return
     for found in book.within(regime.moves.reach)[:LEADING]:
         top.carry(found, best.log_evidence - BEATEN * regime.moves.reach)
     empty_fit(top)
     old = replace(book, others=[])
+    book.others = [old if one is top else one for one in book.others]
     book.become(top)
-    book.others.append(old)
-    grow(book, book.best(), narrow(regime.search))
+    settings = regime.search  # groups too: a kernel that carries what is smooth may have them
+    open_question = left_behind(book, book.unchanged) > settings.left_behind
+    grow(book, book.best(), settings if open_question else narrow(settings))
+
+
+def _refused_groups(book: Book, best: Fit, regime: Regime) -> list[Fit]:
+    """The best set with a group of inputs more, if one was fitted that is not far behind."""
+    own, bar = best.candidate, best.log_evidence - BEATEN * regime.moves.reach
+    wider = [
+        found
+        for c, found in book.fits.items()
+        if set(c.active) > set(own.active) and c.size > own.size + 1 and c.background == own.background
+    ]
+    return sorted((f for f in wider if f.log_evidence > bar), key=lambda f: -f.log_evidence)[:1]
+
+
+def _asked(kernel: Kernel, book: Book, regime: Regime, shown: int, beside: list[Fit]) -> Book:
+    """The best set and larger ones under another kernel, with growth by the `shown` inputs that look strongest.
+
+    Nothing where a part of the rows shows that the kernel is beaten.
+    """
+    other, best = book.under(kernel), book.best()
+    if not _beaten_on_a_part(kernel, book, regime):
+        bar = best.log_evidence - BEATEN * regime.moves.reach
+        carried = other.carry(best, bar)
+        for found in beside:
+            other.carry(found, bar)
+        if shown:
+            grow(other, carried, replace(narrow(regime.search), width=shown))
+    return other
 
 
 def _background_is_open(book: Book, regime: Regime) -> bool:
@@ -224,9 +249,16 @@ def _judge(other: Book, book: Book, regime: Regime) -> None:
 
 
 def _beaten_on_a_part(kernel: Kernel, book: Book, regime: Regime) -> bool:
-    """Whether a part of the rows is enough to see that the best set is better off under the kernel it has."""
+    """Whether a part of the rows is enough to see that the best set is better off under the kernel it has.
+
+    It cannot tell where it leaves clearly more or less unexplained than all rows do: there the set is at another mode.
+    """
     if regime.part_rows is None or not regime.exact:
         return False
     part, best = book.part(regime.part_rows), book.best()
-    bar = part.carry(best).log_evidence - 0.5 * BEATEN * regime.moves.reach
+    below = part.carry(best)
+    left = unexplained(part.problem, below) / unexplained(book.problem, best)
+    if abs(float(np.log(left))) > SAME_MODE:
+        return False
+    bar = below.log_evidence - 0.5 * BEATEN * regime.moves.reach
     return part.under(kernel).carry(best, bar).log_evidence < bar

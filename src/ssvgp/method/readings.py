@@ -60,7 +60,8 @@ class Readings:
         if best.candidate not in self.worth:
             rows = np.sort(np.random.default_rng(0).permutation(n)[: regime.settings.block_rows])
             own = _worth(book.problem, best, self.all[0], self.all[0], rows)
-            rest = [_worth(book.problem, best, self.all[0], one, rows, own + lead) for one in self.all[1:]]
+            tasks = [(book.problem, best, self.all[0], one, rows, own + lead) for one in self.all[1:]]
+            rest = book.workers.map(_worth, tasks)
             self.worth[best.candidate] = [own, *rest]
         worth = self.worth[best.candidate]
         leader = int(np.argmax(worth))

@@ -16,7 +16,7 @@ from ssvgp.run.memo import Memo, once
 from ssvgp.run.progress import Reporter
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.dictionary import Order
-from ssvgp.search.probe import Probe, fit_probe, probe
+from ssvgp.search.probe import MODEST, Bold, Probe, fit_probe, probe
 from ssvgp.search.scene import Scene
 from ssvgp.search.shapes import Shapes
 
@@ -35,7 +35,7 @@ class Book:
     paired: set[Candidate] = field(default_factory=set)  # beside which products of inputs were looked at
     settled: set[Candidate] = field(default_factory=set)  # fitted from several starts
     shapes: list[Shapes] = field(default_factory=list)  # of the screened blocks, once they are known
-    probes: dict[tuple[Candidate, Candidate, bool], Probe] = field(default_factory=dict)  # by parent, set, boldness
+    probes: dict[tuple[Candidate, Candidate, Bold], Probe] = field(default_factory=dict)  # by parent, set, starts
     parts: dict[int, Book] = field(default_factory=dict)  # first looks on a part of the rows, by their number
     seen: tuple[Fit, Scene] | None = None  # the last fit that the dictionary was scored against
     orders: dict[int, Order] = field(default_factory=dict)  # the widest look at products of so many inputs
@@ -125,13 +125,13 @@ class Book:
         near = [f for f in self.fits.values() if f.log_evidence >= top - reach]
         return sorted(near, key=lambda f: -f.log_evidence)
 
-    def probe_all(self, parent: Fit, candidates: Iterable[Candidate], bold: tuple[float, ...] = ()) -> list[Probe]:
+    def probe_all(self, parent: Fit, candidates: Iterable[Candidate], bold: Bold = MODEST) -> list[Probe]:
         """Probes of the candidates that have not been visited, best first."""
         wanted = list(dict.fromkeys(c for c in candidates if c not in self.fits))
-        new = [c for c in wanted if (parent.candidate, c, bool(bold)) not in self.probes]
+        new = [c for c in wanted if (parent.candidate, c, bold) not in self.probes]
         found = self.workers.map(probe, [(self.problem, parent, c, bold, self.workers) for c in new])
-        self.probes |= {(parent.candidate, p.candidate, bool(bold)): p for p in found}
-        return sorted((self.probes[parent.candidate, c, bool(bold)] for c in wanted), key=lambda p: -p.estimate)
+        self.probes |= {(parent.candidate, p.candidate, bold): p for p in found}
+        return sorted((self.probes[parent.candidate, c, bold] for c in wanted), key=lambda p: -p.estimate)
 
     def visit_all(self, probes: Sequence[Probe], bar: float = -np.inf) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked.
@@ -145,7 +145,7 @@ class Book:
         self._report(found)
         return [self.fits[p.candidate] for p in probes]
 
-    def revisit(self, parent: Fit, candidates: Iterable[Candidate], bold: tuple[float, ...] = ()) -> None:
+    def revisit(self, parent: Fit, candidates: Iterable[Candidate], bold: Bold = MODEST) -> None:
         """Fit sets again that look clearly better beside this parent than they are in the book: a better mode."""
         known = [c for c in candidates if c in self.fits]
         probes = self.workers.map(probe, [(self.problem, parent, c, bold, self.workers) for c in known])

@@ -9,9 +9,10 @@ import numpy as np
 from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
+from ssvgp.search.dictionary import Group
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
-from ssvgp.search.probe import BOLD_THETA
+from ssvgp.search.probe import BOLD, ROUGH
 from ssvgp.search.scene import Scene
 from ssvgp.search.together import ORDERS, STRONG, beyond_chance, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
@@ -54,8 +55,8 @@ def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
 
 def _add_one(book: Book, current: Fit, nats: np.ndarray, settings: SearchSettings) -> Fit | None:
     options = [add(current.candidate, [j]) for j in strongest(nats, settings.width)]
-    book.revisit(current, options, BOLD_THETA)
-    hopeful = climbing(book, current, options, current.log_evidence - settings.slack, BOLD_THETA)[:2]
+    book.revisit(current, options, BOLD)
+    hopeful = climbing(book, current, options, current.log_evidence - settings.slack, BOLD)[:2]
     book.visit_all(hopeful)
     return _best_of(book, options, current)
 
@@ -75,6 +76,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     loud = loudness(view, current.candidate)
     larger = (beyond_chance(loud) > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
     tried: list[Candidate] = []
+    above: list[Group] = []
     for size in ORDERS[:1] if current.candidate.background else ORDERS:
         seen = seen_together(book, view, nats, loud, size, operations)
         most = round(settings.groups * (1.0 + PAIRS * open_share)) if size == 2 else settings.groups
@@ -82,15 +84,31 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         strong = sum(one.nats > STRONG for one in seen)
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
             bar = current.log_evidence - BEHIND
-            book.visit_all(book.probe_all(current, options[:1], BOLD_THETA), bar)
+            starts = ROUGH if seen[0].nats > BEHIND else BOLD  # so much must not be missed for want of a start
+            book.visit_all(book.probe_all(current, options[:1], starts), bar)
         else:
             bar = current.log_evidence - settings.reach
-            book.visit_all(climbing(book, current, options, bar, BOLD_THETA, fitted), bar)
-        tried += options
+            book.visit_all(climbing(book, current, options, bar, BOLD, fitted), bar)
+        tried, above = tried + options, above + [one for one in seen if one.nats > 0.0]
         better = _pruned(book, tried, current) if strong else _best_of(book, tried, current)
         if better is not None and not larger and unexplained(book.problem, better) < HALF * open_share:
             break
-    return None if better is None else prune(book, better)
+    if better is None:
+        return united(book, above, current) if open_share > settings.left_behind else None
+    return prune(book, better)
+
+
+def united(book: Book, above: Sequence[Group], current: Fit) -> Fit | None:
+    """The first groups above chance, which do not pay one by one, all at once and then without what is idle.
+
+    Less noise shows more of all the others: two effects may pay where neither does.
+    """
+    first = sorted(above, key=lambda one: -one.nats)[:FITTED]
+    joined = add(current.candidate, [j for one in first for j in one.inputs])
+    if len(first) < 2:
+        return None
+    found = book.visit_all(book.probe_all(current, [joined], ROUGH), current.log_evidence - BEHIND)
+    return best_above([prune(book, one) for one in found], current)
 
 
 def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
@@ -114,10 +132,10 @@ def grow_by_groups(book: Book, empty: Fit, settings: SearchSettings) -> Fit | No
     return None if found is None else grow(book, found, settings)
 
 
-def refused(book: Book, found: Fit) -> bool:
-    """Whether a set leaves out an input that the dictionary shows clearly: its kernel may be what refuses it."""
+def refused(book: Book, found: Fit) -> list[int]:
+    """The inputs outside a set that the dictionary shows clearly: its kernel may be what refuses them."""
     nats = excluded_nats(scene_of(book, found), found.candidate)
-    return bool((beyond_chance(nats) > STRONG).any())
+    return [int(j) for j in np.flatnonzero(beyond_chance(nats) > STRONG)]
 
 
 def _new_sets(candidate: Candidate, found: Sequence[tuple[int, ...]], most: int) -> list[Candidate]:

@@ -19,7 +19,7 @@ from ssvgp.evidence.laplace import Fit, states
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
-from ssvgp.search.probe import Probe
+from ssvgp.search.probe import MODEST, Bold, Probe
 
 BEATEN = 10.0  # nats behind the parent on a part of the rows at which a fit is given up on its way
 
@@ -61,12 +61,12 @@ def project(book: Book, part: Book, parent: Fit, fits: Sequence[Fit]) -> list[Pr
 
 
 def climbing(
-    book: Book, parent: Fit, candidates: Iterable[Candidate], bar: float, bold: tuple[float, ...] = (), most: int = 1000
+    book: Book, parent: Fit, candidates: Iterable[Candidate], bar: float, bold: Bold = MODEST, most: int = 1000
 ) -> list[Probe]:
     """Candidates beside a parent that may reach `bar` on all rows, best first, with starts for their fits.
 
-    Where the book has no ladder, they are estimated beside the parent's own parameters. `bold` are strengths of new
-    inputs at which bold starts are tried too; so many are chosen by their order, and as many by their estimates.
+    Where the book has no ladder, they are estimated beside the parent's own parameters. So many are chosen by their
+    order, and as many by their estimates.
     """
     new = [c for c in dict.fromkeys(candidates) if c not in book.fits]
     part = book.first_rung()

@@ -1,14 +1,14 @@
 """Modes: a set may have several, smooth and noisy or rough and quiet, and a fit finds the one that its start is near.
 
 The leading sets are therefore fitted from other starts before they are weighed, on a part of the rows first where there
-is a ladder. A start that will clearly not lead above what is known is given up after an evaluation or two.
+is a ladder. A start that will clearly not lead above what is known, or leads there, is given up on its way.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.evidence.importance import SAME_MODE
+from ssvgp.evidence.ascent import SAME_MODE, apart
 from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.search.book import Book
 from ssvgp.search.ladder import project
@@ -30,22 +30,19 @@ def settle(book: Book, reach: float) -> None:
 def _other_modes(book: Book, found: Fit) -> list[Fit]:
     part = book.first_rung()
     if part is None:
-        return [f for f in _climbed(book, found, _starts(found)) if _apart(f, found)]
+        return _climbed(book, found, _starts(found))
     below = part.carry(found)
-    seen = [f for f in _climbed(part, below, _starts(found)) if _apart(f, below)]
+    seen = _climbed(part, below, _starts(found))
     hopeful = [one.fit for one in project(book, part, found, seen) if one.hope > found.log_evidence]
     return _climbed(book, found, [one.summit.z for one in hopeful])
 
 
 def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
-    """Fits of the same set from other starts."""
-    curvature = np.diag(np.full(found.summit.z.size, BOLD_VARIANCE))
-    tasks = [(book.problem, found.candidate, z, curvature, 0.05, found.log_evidence, book.workers) for z in starts]
-    return book.workers.map(fit, tasks)
-
-
-def _apart(one: Fit, other: Fit) -> bool:
-    return bool(np.abs(one.summit.z - other.summit.z).max() > SAME_MODE)
+    """Fits of the same set from other starts, as far as they lead elsewhere."""
+    curvature, known = np.diag(np.full(found.summit.z.size, BOLD_VARIANCE)), found.summit.z
+    fixed = (curvature, 0.05, found.log_evidence, book.workers, (), known)
+    fits = book.workers.map(fit, [(book.problem, found.candidate, z, *fixed) for z in starts])
+    return [one for one in fits if apart(one.summit.z, known)]
 
 
 def _starts(found: Fit) -> list[np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -69,6 +70,7 @@ def _drops(candidate: Candidate) -> list[Candidate]:
 def prune(book: Book, found: Fit) -> Fit:
     """Backward elimination: drop together all inputs whose loss costs less than they do, while evidence rises."""
     while found.candidate.size:
+        book.revisit(found, _drops(found.candidate))
         known = [book.fits[c] for c in _drops(found.candidate) if c in book.fits]
         if (better := best_above(known, found)) is not None:
             found = better
@@ -117,8 +119,13 @@ def visit_every_set(book: Book) -> None:
 
 
 def expand(book: Book, found: Fit, regime: Regime) -> None:
-    """Try all promising drops, additions and swaps of one set, on a part of the rows first."""
+    """Try all promising drops, additions and swaps of one set, on a part of the rows first; its background may go."""
     book.expanded.add(found.candidate)
+    if found.candidate.background and book.problem.prior.with_background < 1.0:
+        # inputs that came beside a background may do without it, but with other parameters: a probe would not show it
+        bare = replace(found.candidate, background="")
+        book.revisit(found, [bare])
+        book.visit(found, bare)
     nats = excluded_nats(scene_of(book, found), found.candidate)
     additions = [add(found.candidate, [j]) for j in strongest(nats, regime.additions)]
     others = _drops(found.candidate) + _swaps(book, found)

@@ -13,10 +13,21 @@ from ssvgp.model.priors import Candidate
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
-BOLD_THETA = (0.4, 1.0, 2.0)  # of new inputs at bold starts
 BOLD_VARIANCE = 0.2
 OPEN_STRENGTH = 1.5  # sd of log background from which one first try is not enough
 CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
+
+
+@dataclass(frozen=True)
+class Bold:
+    """Starts beside the parent's parameters: new inputs at these strengths, and for a group one that is `rough`."""
+
+    theta: tuple[float, ...] = ()
+    rough: float | None = None
+
+
+MODEST, BOLD = Bold(), Bold((0.4, 1.0, 2.0))
+ROUGH = Bold(BOLD.theta, BOLD.theta[-1])
 
 
 @dataclass(frozen=True)
@@ -31,13 +42,12 @@ class Probe:
 
 
 def probe(
-    problem: Problem, parent: Fit, candidate: Candidate, bold: tuple[float, ...] = (), workers: Executor = SERIAL
+    problem: Problem, parent: Fit, candidate: Candidate, bold: Bold = MODEST, workers: Executor = SERIAL
 ) -> Probe:
     """Try new inputs at three strengths beside the parent's parameters, and estimate the candidate's evidence.
 
     The estimate integrates the new inputs' common log theta over the three strengths and takes the parent's Laplace
     volume for the rest; since the rest is not refitted it errs low, most for strong inputs, which are fitted anyway.
-    `bold` are strengths of new inputs at which a bold start is tried too.
     """
     z, b, added = transplant(parent, candidate, problem)
     if added.size == 0:
@@ -50,7 +60,7 @@ def probe(
         trial = z.copy()
         trial[added] = np.log(theta)
         tries.append(trial)
-    tries += [bold_start(z, added, candidate, theta) for theta in bold]
+    tries += [bold_start(z, added, candidate, theta) for theta in bold.theta]
     values = list(log_joint_values(problem, candidate, np.stack(tries), workers, parent.sites))
     spacing = float(np.diff(np.log(NEW_THETA)).mean())
     # one new input: the rectangle rule in log theta; several: as if each had the width of one node
@@ -59,9 +69,10 @@ def probe(
     # Where a bold start looks best there may be two modes, one with the new inputs at work and one with them idle:
     # the fit tries both.
     best = int(np.argmax(values))
-    starts = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
-    if bold and 1 < added.size < candidate.coordinates.size:
-        starts = (shared_start(z, added, candidate), tries[best])
+    starts: tuple[np.ndarray, ...] = (tries[best], modest) if best >= len(NEW_THETA) else (modest,)
+    if bold.theta and 1 < added.size < candidate.coordinates.size:
+        rough = () if bold.rough is None else (bold_start(z, added, candidate, bold.rough),)
+        starts = (shared_start(z, added, candidate), *rough, tries[best])
     return Probe(candidate, starts, b, estimate, parent.sites)
 
 
@@ -82,19 +93,19 @@ def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray, w
 
 
 def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Executor = SERIAL) -> Fit:
-    """The fit of a candidate from the starts of its probe: the mode with the higher evidence, if there are two.
+    """The fit of a candidate from the starts of its probe: the mode with the highest evidence, if there are several.
 
     One that will clearly not reach `bar` is given up on its way.
     """
-    if len(seen.starts) == 1:
-        return fit(problem, seen.candidate, seen.starts[0], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
+    *bold, last = seen.starts
     # far from the parent's mode its curvature means nothing
-    bold_curvature = np.diag(np.full(seen.starts[0].size, BOLD_VARIANCE))
-    found = fit(problem, seen.candidate, seen.starts[0], bold_curvature, 0.05, bar, workers, seen.sites)
-    if found.log_evidence > seen.estimate + CLEARLY_BETTER:
-        return found
-    other = fit(problem, seen.candidate, seen.starts[1], seen.inverse_hessian, 0.05, bar, workers, seen.sites)
-    return max(found, other, key=lambda f: f.log_evidence)
+    curvature, found = np.diag(np.full(last.size, BOLD_VARIANCE)), []
+    for start in bold:
+        found.append(fit(problem, seen.candidate, start, curvature, 0.05, bar, workers, seen.sites))
+        if found[-1].log_evidence > seen.estimate + CLEARLY_BETTER:
+            return found[-1]
+    found.append(fit(problem, seen.candidate, last, seen.inverse_hessian, 0.05, bar, workers, seen.sites))
+    return max(found, key=lambda f: f.log_evidence)
 
 
 def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: float) -> np.ndarray:
