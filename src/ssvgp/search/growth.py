@@ -85,7 +85,8 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
             bar = current.log_evidence - BEHIND
             starts = ROUGH if seen[0].nats > BEHIND else BOLD  # so much must not be missed for want of a start
-            book.visit_all(book.probe_all(current, options[:1], starts), bar)
+            clear = _clear(book, current, options[1 : 1 + FITTED])
+            book.visit_all(book.probe_all(current, options[:1], starts) + book.probe_all(current, clear, BOLD), bar)
         else:
             bar = current.log_evidence - settings.reach
             book.visit_all(climbing(book, current, options, bar, BOLD, fitted), bar)
@@ -96,6 +97,13 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     if better is None:
         return united(book, above, current) if open_share > settings.left_behind else None
     return prune(book, better)
+
+
+def _clear(book: Book, current: Fit, options: Sequence[Candidate]) -> list[Candidate]:
+    """Those of the sets that a part of the rows takes for better than the current one before any fit."""
+    part = book.first_rung() or book
+    below = part.carry(current)
+    return [one.candidate for one in part.probe_all(below, options, BOLD) if one.estimate > below.log_evidence]
 
 
 def united(book: Book, above: Sequence[Group], current: Fit) -> Fit | None:
