@@ -9,8 +9,9 @@ import pytest
 from scipy.special import betaln
 
 from ssvgp.evidence.unvisited.factors import THETAS
-from ssvgp.large.posterior import Beliefs, Terms, draw, log_cells, log_factors, shape_variances
+from ssvgp.large.posterior import draw
 from ssvgp.large.rows import Sums
+from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, shape_variances
 from ssvgp.model.priors import log_set_prior
 from ssvgp.settings import Prior
 

@@ -12,18 +12,10 @@ import numpy as np
 
 from ssvgp.evidence.unvisited.factors import SCALE_STEPS
 from ssvgp.gp.weak import Features, Shapes, Weak
-from ssvgp.large.posterior import (
-    Beliefs,
-    Found,
-    Terms,
-    draw,
-    log_cells,
-    log_factors,
-    log_product_prior,
-    shape_variances,
-)
+from ssvgp.large.posterior import Found, draw
 from ssvgp.large.prices import prices
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
+from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, log_product_prior, shape_variances
 from ssvgp.model.priors import log_set_prior, log_slab
 from ssvgp.records import Member, Train
 from ssvgp.run.workers import SERIAL, Executor

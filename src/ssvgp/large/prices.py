@@ -17,8 +17,8 @@ from ssvgp.evidence.unvisited.factors import HOPELESS, SAMPLE, THETAS
 from ssvgp.gp.linalg import forms_of_each
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.weak import Features, Shapes
-from ssvgp.large.posterior import shape_variances
 from ssvgp.large.rows import sums
+from ssvgp.large.terms import shape_variances
 from ssvgp.records import Member, Train
 from ssvgp.run.workers import SERIAL, Executor
 
