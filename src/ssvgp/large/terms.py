@@ -9,7 +9,7 @@ Sets of inputs have their usual prior, the strong ones counted in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -59,19 +59,28 @@ class Terms:
         """The inputs of each term that are not strong."""
         return [frozenset(row) - self.strong for row in self.inputs.tolist()]
 
+    @cached_property
+    def uses(self) -> dict[int, list[int]]:
+        """The terms of each input that is not strong."""
+        out: dict[int, list[int]] = {}
+        for t, own in enumerate(self.own):
+            for j in own:
+                out.setdefault(j, []).append(t)
+        return out
+
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
     """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau.
 
-    `prices` (nodes,) are log factors of a single input at each strength, by what it would do beside its shapes
-    (large/prices.py).
+    `prices` (d, nodes) are log factors of every input at each strength, by what it would do beside its terms
+    (large/prices.py): it pays once, for its strongest term. None where inputs act by themselves.
     """
 
     prior: Prior
     scale_shares: np.ndarray
     taus: np.ndarray
-    prices: np.ndarray = field(default_factory=lambda: np.zeros(THETAS.size))
+    prices: np.ndarray | None = None
 
 
 def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus: np.ndarray) -> np.ndarray:
