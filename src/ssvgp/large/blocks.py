@@ -52,7 +52,7 @@ def local_rows(
         weights = metric(Member(active, at, problem.kernel, np.ones(active.size), background), train.d)
         scaled = (train.X[:] * weights).astype(np.float32)  # good enough to say which rows are near
     elif active.size and partly_local(problem.kernel):
-        scaled = train.X[:, active] * at.theta
+        scaled = (train.X[:, active] * at.theta).astype(np.float32)
     else:
         return random_rows(train, count, rows, rng)
     chosen = []

@@ -67,12 +67,15 @@ def _other_rows(
 
     What led the search to a set is no evidence against it, but rows that it has not met are the better judges.
     """
-    others = np.setdiff1d(np.arange(train.n), np.concatenate(found.rows))
-    unmet = np.setdiff1d(others, met)
+    left = np.ones(train.n, dtype=bool)  # marks, not sorted numbers: rows may be millions
+    left[np.concatenate(found.rows)] = False
+    others = np.flatnonzero(left)
+    left[met] = False
+    unmet = np.flatnonzero(left)
     rest = unmet if unmet.size >= settings.polish_rows else others
     if rest.size < 2 * settings.block_rows:  # the spread of groups must show
         return np.empty(0, dtype=np.intp)
-    return np.sort(rng.permutation(rest)[: settings.blocks * settings.polish_rows])
+    return np.sort(rng.choice(rest, min(rest.size, settings.blocks * settings.polish_rows), replace=False))
 
 
 def _beside(pairs: Sequence[tuple[Entry, Cloud]]) -> set[int]:
