@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from scipy.special import betaln
 
 from ssvgp.evidence.unvisited.factors import THETAS
-from ssvgp.large.posterior import Beliefs, Terms, draw, log_cells, log_factors, shape_variances
+from ssvgp.large.posterior import draw
 from ssvgp.large.rows import Sums
+from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, shape_variances
 from ssvgp.model.priors import log_set_prior
 from ssvgp.settings import Prior
 
@@ -57,6 +59,8 @@ def enumerated(sums: Sums, terms: Terms, given: Beliefs, pairs: tuple[int, ...] 
             worth += betaln(possible - q + 1, q + 1) + np.log(possible + 1.0) - q * np.log(2.0)
             worth -= len({int(j) for t in on if t in pairs for j in terms.inputs[t]} - terms.strong) * np.log(2.0)
         worth += np.log(np.exp(cells[:, [nodes[t] for t in on]].sum(axis=1)) @ given.scale_shares)
+        if given.prices is not None:  # each input pays once, for its strongest term
+            worth += sum(given.prices[j, max(nodes[t] for t in on if j in terms.inputs[t])] for j in inputs)
         total = np.logaddexp(total, worth)
         there[on] = np.logaddexp(there[on], worth)
     return np.exp(there - total)
@@ -72,7 +76,8 @@ def test_draws_agree_with_all_sets(correlation: float, error: float) -> None:
     assert [found.inputs[j] for j in range(3)] == pytest.approx(expected, abs=error)
 
 
-def test_products_bring_their_inputs() -> None:
+def with_product() -> Terms:
+    """Two single inputs, and the product of the first and a third."""
     terms = single_terms(2)
     both = Terms(
         np.array([[0, -1], [1, -1], [2, -1]]),
@@ -82,10 +87,25 @@ def test_products_bring_their_inputs() -> None:
         terms.d,
     )
     both.variances[2, :, 0] = shape_variances(1)[:, 0] ** 2
-    sums = sums_of(np.array([2.0, 3.0, 5.5]))
+    return both
+
+
+def test_products_bring_their_inputs() -> None:
+    both, sums = with_product(), sums_of(np.array([2.0, 3.0, 5.5]))
     found, expected = draw(sums, both, beliefs(), np.random.default_rng(0)), enumerated(sums, both, beliefs(), (2,))
     assert found.terms == pytest.approx(expected, abs=0.05)
     assert found.inputs[2] == pytest.approx(expected[2], abs=0.05) and found.inputs[0] >= found.inputs[2] - 0.05
+
+
+def test_inputs_pay_once_for_their_strongest_term() -> None:
+    """With prices that rise with the strength, and differ between inputs, draws still agree with all sets."""
+    both, sums = with_product(), sums_of(np.array([2.0, 3.4, 4.6]))
+    prices = -np.outer(np.linspace(0.5, 1.5, 12), np.arange(THETAS.size))
+    priced = replace(beliefs(), prices=prices)
+    found, expected = draw(sums, both, priced, np.random.default_rng(0)), enumerated(sums, both, priced, (2,))
+    free = enumerated(sums, both, beliefs(), (2,))
+    assert found.terms == pytest.approx(expected, abs=0.05)
+    assert (expected < free).all() and free[2] - expected[2] > 0.1
 
 
 def test_coefficients_are_those_of_ridge_regression_where_terms_are_certain() -> None:

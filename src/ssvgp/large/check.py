@@ -4,13 +4,15 @@ The search has seen a few thousand rows, and among many inputs some look useful 
 evidence of a set over more rows is that of its blocks plus the density of the other rows under the parameters that the
 blocks have left, which are certain enough to be held: an input that only fits the noise of its blocks loses there about
 as much as it had gained, for every time as many rows. An input that all of this does not clearly want is left out: its
-effect, if it has one, is weak, and for all rows to judge (large/every_row.py).
+effect, if it has one, is weak, and for all rows to judge (large/every_row.py). Where no rows are left that the blocks
+have not met, the evidence of the blocks decides alone: a search that was shown part of them may have led there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,7 @@ from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.neighbours import close_together
-from ssvgp.large.blocks import polished
-from ssvgp.large.polish import LIGHTEST, Polished
+from ssvgp.large.polish import LIGHTEST, Polished, closer_fit
 from ssvgp.records import Parameters, Train
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import AutoSettings, Regime
@@ -40,45 +41,73 @@ def checked(
     `met` are rows that the search has been shown. Cost a few factorisations of each group for every input of the best
     set, and a fit for each that is in doubt.
     """
-    rest = np.setdiff1d(np.arange(train.n), np.concatenate([met, *found.rows]))
-    if rest.size < regime.settings.polish_rows:
-        return found
-    rows = np.sort(rng.permutation(rest)[: regime.settings.blocks * regime.settings.polish_rows])
-    check = _check(found, train, rows, regime.settings, rng, workers)
+    settings, needed = regime.settings, 2.0 * regime.search.reach  # as far as sets are weighed at all
+    rows = _other_rows(found, train, met, settings, rng)
+    check = _check(found, train, rows if rows.size else np.arange(train.n), settings, rng, workers)
+    if not rows.size:
+        check = replace(check, counted=())
     pairs = [(check.weighed(entry), cloud) for entry, cloud in found.pairs]
     pairs.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
-    needed = 2.0 * regime.search.reach  # as far as sets are weighed at all
-    doubted, tried = _doubted(pairs[0][0], check, train, found.rows, needed, workers)
-    pairs += [(entry, Cloud(0.0, np.zeros(entry.problem.d))) for entry in tried]
+    # evidence of all rows at once is the last word; that of blocks is not, so that what it wants it must want clearly
+    spared = 0.0 if regime.weighed_together else needed
+    less = partial(_without, train=train, rows=found.rows, regime=regime, workers=workers)
+    doubted, tried = _doubted(pairs[0][0], check, less, needed, spared)
+    pairs += [(entry, pairs[0][1]) for entry in tried]
     pairs.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
-    known = _weighed(pairs, doubted, train, [*found.rows, rows], workers)
-    return replace(known, error=check.error(pairs, found.error))
+    doubted |= _beside(pairs)
+    best, weights = _weighed(pairs, doubted, less)
+    rests_on = [*found.rows, rows] if rows.size else found.rows
+    return Polished(best, weights, rests_on, check.error(pairs, found.error))
+
+
+def _other_rows(
+    found: Polished, train: Train, met: np.ndarray, settings: AutoSettings, rng: np.random.Generator
+) -> np.ndarray:
+    """Rows (r,) that no block has met, or else none that the parameters were fitted to; empty where these are few.
+
+    What led the search to a set is no evidence against it, but rows that it has not met are the better judges.
+    """
+    left = np.ones(train.n, dtype=bool)  # marks, not sorted numbers: rows may be millions
+    left[np.concatenate(found.rows)] = False
+    others = np.flatnonzero(left)
+    left[met] = False
+    unmet = np.flatnonzero(left)
+    rest = unmet if unmet.size >= settings.polish_rows else others
+    if rest.size < 2 * settings.block_rows:  # the spread of groups must show
+        return np.empty(0, dtype=np.intp)
+    return np.sort(rng.choice(rest, min(rest.size, settings.blocks * settings.polish_rows), replace=False))
+
+
+def _beside(pairs: Sequence[tuple[Entry, Cloud]]) -> set[int]:
+    """What other sets have beside all inputs of the best: there is no need of it, and it is for all rows to judge."""
+    best = set(pairs[0][0].fit.candidate.active)
+    others = [set(entry.fit.candidate.active) for entry, _ in pairs]
+    return set().union(*(other - best for other in others if other > best))
 
 
 def _doubted(
-    lead: Entry, check: _Check, train: Train, rows: Sequence[np.ndarray], needed: float, workers: Executor
+    lead: Entry, check: _Check, less: Callable[[Entry, set[int]], Entry], needed: float, spared: float
 ) -> tuple[set[int], list[Entry]]:
-    """The inputs of the best set without which it loses less than `needed` nats, one after the other.
+    """The inputs of the best set without which it loses less than `spared` nats, one after the other.
 
-    And the sets that were fitted for it.
+    And the sets that were fitted for it. Those without which groups lose more than `needed` are not asked about.
     """
     doubted: set[int] = set()
     sure: set[int] = set()
     tried = []
     while (j := check.least_confirmed(lead, sure, needed)) is not None:
-        less = check.weighed(_without(lead, {j}, train, rows, workers))
-        tried.append(less)
-        if less.log_evidence > lead.log_evidence - needed:
+        tried.append(check.weighed(less(lead, {j})))
+        if tried[-1].log_evidence > lead.log_evidence - spared:
             doubted.add(j)
-            lead = less
+            lead = tried[-1]
         else:
             sure.add(j)
     return doubted, tried
 
 
 def _weighed(
-    pairs: Sequence[tuple[Entry, Cloud]], doubted: set[int], train: Train, rows: list[np.ndarray], workers: Executor
-) -> Polished:
+    pairs: Sequence[tuple[Entry, Cloud]], doubted: set[int], less: Callable[[Entry, set[int]], Entry]
+) -> tuple[list[tuple[Entry, Cloud]], np.ndarray]:
     """The entries that count without the inputs in doubt, each with the weight of all that are alike then."""
     log_mass = np.array([entry.log_evidence + cloud.log_mass for entry, cloud in pairs])
     weights = np.exp(log_mass - logsumexp(log_mass))
@@ -92,37 +121,42 @@ def _weighed(
         own = next((pairs[i] for i in places if pairs[i][0].fit.candidate.active == kept), None)
         if own is None:
             entry, cloud = pairs[places[0]]
-            own = (_without(entry, doubted, train, rows[:-1], workers), cloud)
+            own = (less(entry, doubted), cloud)
         out.append(own)
         total.append(weights[places].sum())
     share = np.array(total)
     order = np.argsort(-share, kind="stable")
-    return Polished([out[i] for i in order], share[order] / share.sum(), rows)
+    return [out[i] for i in order], share[order] / share.sum()
 
 
 @dataclass(frozen=True, eq=False)
 class _Check:
-    """Rows that the search has not met, the numbers of those in each group, and who works on them."""
+    """A table, groups of its rows that confirm inputs, those whose density counts as evidence, and who works on them.
+
+    Rows that blocks have not met do both; others that parameters were fitted to can only tell which inputs are in
+    question.
+    """
 
     table: Train
     groups: Sequence[np.ndarray]
+    counted: Sequence[np.ndarray]
     first: int  # groups that are met first
     workers: Executor
     known: dict[tuple[object, ...], tuple[float, float]] = field(default_factory=dict)
 
     def weighed(self, entry: Entry) -> Entry:
-        """The entry with the log density of all groups, at the mode of its fit, added to its evidence."""
+        """The entry with the log density of the groups that count, at the mode of its fit, added to its evidence."""
         at = mode(entry.problem, entry.fit)
-        more = float(self._each(entry, entry.fit.candidate.columns, at, self.groups).sum())
+        more = float(self._each(entry, entry.fit.candidate.columns, at, self.counted).sum())
         return replace(entry, log_evidence=entry.log_evidence + more)
 
     def error(self, pairs: Sequence[tuple[Entry, Cloud]], before: float | None) -> float | None:
         """Standard error of the nats between the best two sets of these, with that of blocks before the groups."""
         best = pairs[0][0]
         other = next((e for e, _ in pairs if e.fit.candidate.active != best.fit.candidate.active), None)
-        if other is None or len(self.groups) < 2:
+        if other is None or len(self.counted) < 2:
             return before
-        each = [self._each(e, e.fit.candidate.columns, mode(e.problem, e.fit), self.groups) for e in (best, other)]
+        each = [self._each(e, e.fit.candidate.columns, mode(e.problem, e.fit), self.counted) for e in (best, other)]
         gap = each[0] - each[1]
         return float(np.hypot(gap.std(ddof=1) * np.sqrt(gap.size), before or 0.0))
 
@@ -190,11 +224,12 @@ def _check(
     count = max(2, round(rows.size / size))
     halves = zip(np.array_split(near[order], count), np.array_split(far, count), strict=True)
     groups = [np.sort(np.concatenate(both)) for both in halves]
-    return _Check(table, [groups[i] for i in rng.permutation(count)], settings.blocks, workers)
+    mixed = [groups[i] for i in rng.permutation(count)]
+    return _Check(table, mixed, mixed, settings.blocks, workers)
 
 
 def _without(
-    lead: Entry, doubted: set[int], train: Train, rows: Sequence[np.ndarray], workers: Executor = SERIAL
+    lead: Entry, doubted: set[int], train: Train, rows: Sequence[np.ndarray], regime: Regime, workers: Executor
 ) -> Entry:
     """A set less some inputs, fitted to the same blocks."""
     found, problem = lead.fit, lead.problem
@@ -202,5 +237,5 @@ def _without(
     candidate = problem.candidate(active, found.candidate.background)
     z, inverse, _ = transplant(found, candidate, problem)
     start = replace(found, candidate=candidate, summit=replace(found.summit, z=z, inverse_hessian=inverse))
-    fit = polished(train, problem, start, list(rows), workers)
+    fit = closer_fit(regime)(train, problem, start, list(rows), workers)
     return Entry(problem, fit, None, fit.log_evidence)

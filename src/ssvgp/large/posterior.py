@@ -1,83 +1,22 @@
 """Which weak effects there are: the posterior over sets of terms, given sums over all rows (large/rows.py).
 
-A term is one input with all its shapes, or the product of two inputs. Terms that are there have normal coefficients of
-the variances that the process itself would give them: with theta from the slab and the scale tau of the strong part,
-tau lambda_k(theta) for the k-th shape, where lambda are the eigenvalues of a squared exponential kernel under a normal
-input (Rasmussen & Williams, 4.3.1; tau theta^2 for the first shape of a small theta), and tau lambda_1^2 for a product.
-Sets of inputs have their usual prior, the strong ones counted in. With so many rows all of this is closed form, and
-Gibbs draws of the terms and their theta give the rest; probabilities are averages of conditional ones.
+With so many rows all of it is closed form given which terms are there and their theta (large/terms.py), and Gibbs draws
+of these give the rest; probabilities are averages of conditional ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln
 
-from ssvgp.evidence.unvisited.factors import THETAS, slab_cells
+from ssvgp.evidence.unvisited.factors import THETAS
 from ssvgp.gp.linalg import factor, forms_of_each
 from ssvgp.large.rows import Sums
+from ssvgp.large.terms import Beliefs, Terms, log_cells, log_product_prior
 from ssvgp.model.priors import log_set_prior
-from ssvgp.settings import Prior
 
 SWEEPS = 240  # of the draws; the first sixth of them does not count
-
-
-@lru_cache(maxsize=8)
-def shape_variances(degrees: int) -> np.ndarray:
-    """lambda_k (nodes, L) of the shapes 1 .. L at each of `THETAS`."""
-    a, b = 0.25, 0.5 * THETAS**2
-    whole = a + b + np.sqrt(a * a + 2.0 * a * b)
-    return np.sqrt(2.0 * a / whole)[:, None] * (b / whole)[:, None] ** np.arange(1, degrees + 1)
-
-
-def log_cells(scales: tuple[float, ...]) -> np.ndarray:
-    """log probability (scales, nodes) of each slab in the cells around `THETAS`."""
-    return np.log(np.maximum(slab_cells(scales).T, np.finfo(float).tiny))
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """The terms in question, t of them: features (t, f) by number, -1 where one has fewer, and inputs (t, 2).
-
-    `variances` (t, nodes, f) are those of coefficients for a scale of one. A single input is named twice. `strong`
-    inputs are in the set whatever happens; d inputs in all.
-    """
-
-    features: np.ndarray
-    inputs: np.ndarray
-    variances: np.ndarray
-    strong: frozenset[int]
-    d: int
-
-    def __len__(self) -> int:
-        return len(self.features)
-
-    @cached_property
-    def pairs(self) -> np.ndarray:
-        """Whether each term (t,) is a product."""
-        return self.inputs[:, 0] != self.inputs[:, 1]
-
-    @cached_property
-    def own(self) -> list[frozenset[int]]:
-        """The inputs of each term that are not strong."""
-        return [frozenset(row) - self.strong for row in self.inputs.tolist()]
-
-
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau.
-
-    `prices` (nodes,) are log factors of a single input at each strength, by what it would do beside its shapes
-    (large/prices.py).
-    """
-
-    prior: Prior
-    scale_shares: np.ndarray
-    taus: np.ndarray
-    prices: np.ndarray = field(default_factory=lambda: np.zeros(THETAS.size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,31 +35,6 @@ class Found:
     covariance: np.ndarray
     odds: np.ndarray
     explained: float
-
-
-def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus: np.ndarray) -> np.ndarray:
-    """log p(y | term) / p(y) at every node (nodes, e) for features that are orthogonal: gain and cost (f, e).
-
-    Variances are (nodes, f); averaged over the scales tau.
-    """
-    each = []
-    for tau in taus:
-        rho = tau * variances[:, :, None]
-        each.append((0.5 * rho * gain**2 / (1.0 + rho * cost) - 0.5 * np.log1p(rho * cost)).sum(axis=1))
-    return np.asarray(np.logaddexp.reduce(each, axis=0)) - np.log(len(taus))
-
-
-def log_product_prior(size: int, strong: int, products: int, together: int) -> float:
-    """log prior of some products in a set of inputs of this size, given the set; `together` weak inputs are in them.
-
-    A set has q products with probability 2^-(q + 1), any q of them alike; an input that is part of a product may or may
-    not act by itself.
-    """
-    if not products:
-        return 0.0
-    possible = (size * (size - 1) - strong * (strong - 1)) // 2
-    choices = -float(betaln(possible - products + 1, products + 1)) - float(np.log(possible + 1.0))
-    return -choices - float(np.log(2.0)) * (products + together)
 
 
 def draw(sums: Sums, terms: Terms, beliefs: Beliefs, rng: np.random.Generator) -> Found:
@@ -265,7 +179,19 @@ class _Chain:
         systems[:, np.arange(f), np.arange(f)] += 1.0 / rho.reshape(-1, f)
         squares, determinants = forms_of_each(systems, np.repeat(g, nodes, axis=0))
         worth = 0.5 * (squares - determinants).reshape(s, nodes) - 0.5 * np.log(rho).sum(axis=2)
-        return self.cells[self.scale] + worth + np.outer(~self.terms.pairs[some], self.beliefs.prices)
+        return self.cells[self.scale] + worth + self._prices(some.tolist())
+
+    def _prices(self, some: list[int]) -> np.ndarray:
+        """What the inputs of some terms (s, nodes) pay at each node beyond what other terms have them pay."""
+        out = np.zeros((len(some), self.cells.shape[1]))
+        if (prices := self.beliefs.prices) is None:
+            return out
+        for row, t in enumerate(some):
+            for j in self.terms.own[t]:
+                paid = max((self.nodes[o] for o in self.terms.uses[j] if o != t and o in self.nodes), default=-1)
+                price = np.append(prices[j], 0.0)  # the last is for nothing: no other term is there
+                out[row] += price[np.maximum(np.arange(out.shape[1]), paid)] - price[paid]
+        return out
 
     def log_prior(self, there: set[int]) -> float:
         """log prior of the inputs of these terms, and of which of their products are among them."""
@@ -292,10 +218,7 @@ class _Kept:
         self.count, self.total = 0, np.zeros(len(chain.terms))
         self.mean, self.square = np.zeros(r), np.zeros((r, r))
         self.odds, self.explained = np.zeros(len(chain.cells)), 0.0
-        self.uses: dict[int, list[int]] = {}
-        for t, own in enumerate(chain.terms.own):
-            for j in own:
-                self.uses.setdefault(j, []).append(t)
+        self.uses = chain.terms.uses
         self.inputs, self.theta = dict.fromkeys(self.uses, 0.0), dict.fromkeys(self.uses, 0.0)
 
     def add(self) -> None:

@@ -3,8 +3,8 @@
 In the process of a member an input multiplies all the others: with theta it brings not only functions of itself but
 their products with everything that is strong, and rows that show none of these speak against it. As far as all rows can
 be modelled jointly this is measured, as exact fits do (evidence/unvisited/factors.py): the likelihood of all rows along
-theta, through the kernel, against the closed form of the shapes alone, for a few inputs. Where rows are too many for
-that, a weak input acts by itself and has no such price.
+theta, through the kernel, against the closed form of the shapes alone: for the inputs in question, and for a few that
+stand for all others. Where rows are too many for that, a weak input acts by itself and has no such price.
 """
 
 from __future__ import annotations
@@ -17,21 +17,31 @@ from ssvgp.evidence.unvisited.factors import HOPELESS, SAMPLE, THETAS
 from ssvgp.gp.linalg import forms_of_each
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.weak import Features, Shapes
-from ssvgp.large.posterior import shape_variances
 from ssvgp.large.rows import sums
+from ssvgp.large.terms import shape_variances
 from ssvgp.records import Member, Train
 from ssvgp.run.workers import SERIAL, Executor
 
 
 def prices(
-    train: Train, member: Member, shapes: Shapes, rng: np.random.Generator, workers: Executor = SERIAL
+    train: Train,
+    member: Member,
+    shapes: Shapes,
+    asked: np.ndarray,
+    rng: np.random.Generator,
+    workers: Executor = SERIAL,
 ) -> np.ndarray:
-    """log price (nodes,) at each of `THETAS`: the median over a few inputs outside the member, all rows one group."""
+    """log prices (d, nodes) of all inputs at each of `THETAS`, all rows one group.
+
+    Inputs that are asked for (a,) have their own, all others the median of a few outside the member.
+    """
     outside = np.setdiff1d(np.arange(train.d), member.active)
-    some = np.sort(rng.permutation(outside)[: (SAMPLE + 1) // 2])
-    base = _through_kernel(train, member)
-    gaps = workers.map(_gap, [(train, member, shapes, int(j), base) for j in some])
-    return np.asarray(np.median(gaps, axis=0))
+    some = rng.permutation(outside)[: (SAMPLE + 1) // 2]
+    every, base = np.union1d(some, asked).astype(np.intp), _through_kernel(train, member)
+    own = np.array(workers.map(_gap, [(train, member, shapes, int(j), base) for j in every]))
+    out = np.tile(np.median(own[np.isin(every, some)], axis=0), (train.d, 1))
+    out[asked] = own[np.isin(every, asked)]
+    return out
 
 
 def _gap(train: Train, member: Member, shapes: Shapes, j: int, base: float) -> np.ndarray:
