@@ -53,3 +53,15 @@ def with_sites(prior: np.ndarray, variance: np.ndarray) -> Factor:
 def posterior_variance(variance: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Variance (n,) of the process given all rows: the diagonal of V - V Kt^-1 V, never negative."""
     return np.maximum(variance - variance**2 * diagonal, 0.0)
+
+
+def cavities(at: Settled, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance (n,) of the process given all rows but one copy of this one: its site is taken away.
+
+    With S and m the posterior variance and mean, v and z the variance and target of all w copies together, what is left
+    has precision 1 / S - 1 / (w v).
+    """
+    spread = np.maximum(posterior_variance(at.variance, at.factor.inverse_diagonal()), 1e-12 * at.variance)
+    share = 1.0 / np.maximum(weights, 1.0)
+    precision = np.maximum(1.0 / spread - share / at.variance, 1e-9 / spread)
+    return (at.latent / spread - share * at.target / at.variance) / precision, 1.0 / precision
