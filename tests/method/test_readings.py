@@ -94,7 +94,7 @@ def test_a_set_that_took_errors_for_effects_is_judged_without_them(seed: int) ->
 
 @pytest.mark.parametrize("seed", range(4))
 def test_heavy_tails_are_told_from_a_few_errors(seed: int) -> None:
-    """The bound of heavy tails gives away more than that of errors: by their bounds none of these would be told apart."""
+    """The bound of heavy tails gives away more than that of errors: by bounds alone none of these would be told."""
     rng = np.random.default_rng([70, seed])
     X = rng.standard_normal((200, 4))
     f = np.sin(2.0 * X[:, 0]) + X[:, 1] + X[:, 2] * X[:, 3]
