@@ -287,6 +287,15 @@ def test_well_separated_classes_have_probabilities_near_zero_and_one() -> None:
     assert log_loss(y[120:], model.predict_proba(X[120:])) < 0.25
 
 
+@pytest.mark.parametrize(("odd", "says"), [(np.nan, "NaN"), (np.inf, "infinity")])
+@pytest.mark.parametrize("kind", [float, object])
+def test_a_label_that_is_no_number_is_refused_without_a_warning(odd: float, says: str, kind: type) -> None:
+    """scikit-learn would compare it with whole numbers first, which warns."""
+    y = np.array([0.0, 1.0, 1.0, odd, 0.0, 1.0], dtype=kind)
+    with pytest.raises(ValueError, match=f"y contains {says}"):
+        light().fit(np.arange(12.0).reshape(6, 2), y)
+
+
 @pytest.mark.slow
 def test_classes_of_many_rows_are_fitted_on_blocks() -> None:
     X, f = table(1400, 6)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from ssvgp import estimator, store
 from ssvgp.data.inputs import DataWarning
@@ -128,6 +128,8 @@ class SSVGPClassifier(ClassifierMixin, SelectorMixin, BaseEstimator):
         labels = column_or_1d(y, warn=True)
         if labels.dtype == object and type_of_target(labels) == "unknown":  # numbers in an array of objects
             labels = np.array(labels.tolist())
+        if labels.dtype.kind == "f":  # before they are compared with whole numbers, which warns
+            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         numbers = np.unique(labels, return_inverse=True)[1]
         X, _ = training_table(self, X, numbers.astype(float))  # names and number of columns, and that lengths agree

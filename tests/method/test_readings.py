@@ -8,6 +8,15 @@ import numpy as np
 import pytest
 
 from ssvgp import SSVGPRegressor, load
+from ssvgp.data.target import robust_target, target_of
+from ssvgp.evidence.laplace import Block, Problem, fit
+from ssvgp.gp.kernels.families import squared_exponential
+from ssvgp.method.readings import Reading, better_reading
+from ssvgp.model.likelihoods import Rows, likelihood_named
+from ssvgp.records import Train, has_sites
+from ssvgp.search.book import Book
+from ssvgp.settings import Prior
+from ssvgp.settings.regime import regime_for
 
 N, D = 90, 9
 
@@ -44,6 +53,65 @@ def test_outliers_do_not_hide_the_inputs(tmp_path: Path) -> None:
     again = load(tmp_path / "model.ssvgp")
     assert again.fitted_.reading == "outliers"
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def readings_of(X: np.ndarray, y: np.ndarray) -> list[Reading]:
+    """Gaussian noise, heavy tails and outliers, as a fit has them."""
+    out, (n, d) = [], X.shape
+    for name, target in (("gaussian", target_of(y)), ("student-t", robust_target(y)), ("outliers", robust_target(y))):
+        noise = likelihood_named(name).build(Rows(target.standardise(y), np.ones(n), np.zeros(n)))
+        prior = noise.adapted(Prior()) if has_sites(noise) else Prior()
+        filled = prior.for_data(n, d)
+        out.append(Reading(name, target, Train(X, target.standardise(y), noise), filled, target.log_slope(y)))
+    return out
+
+
+def chosen(X: np.ndarray, y: np.ndarray, active: tuple[int, ...], first: int, theta: float, noise: float) -> str | None:
+    """The reading that a set would rather have than that of its number, where its fit starts at theta and noise."""
+    readings = readings_of(X, y)
+    own = readings[first]
+    block = Block(own.train.X, own.train.y, noise=own.train.noise)
+    problem = Problem((block,), squared_exponential(), own.prior)
+    candidate = problem.candidate(active)
+    where = candidate.coordinates
+    start = np.full(len(where), np.log(theta))
+    for name in where.slots:
+        start[where.slot(name)] = np.log(noise) if name == "noise" else own.prior.of_slot(name)[0]
+    found = fit(problem, candidate, start)
+    book = Book(problem, fits={candidate: found})
+    other = better_reading(readings, first, {first}, book, regime_for(*X.shape))
+    return None if other is None else readings[other].words
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_set_that_took_errors_for_effects_is_judged_without_them(seed: int) -> None:
+    """Fitted with idle inputs, the Gaussian follows the errors; its mode is no place to judge other readings from."""
+    X, f, rng = table(10 + seed)
+    y = f + 0.3 * rng.standard_normal(N)
+    y[rng.choice(N, 4, replace=False)] += rng.choice([-1.0, 1.0], 4) * 12.0
+    assert chosen(X, y, (0, 1, 4, 6, 7), 0, 1.5, 0.02) == "outliers"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_heavy_tails_are_told_from_a_few_errors(seed: int) -> None:
+    """The bound of heavy tails gives away more than that of errors: by bounds alone none of these would be told."""
+    rng = np.random.default_rng([70, seed])
+    X = rng.standard_normal((200, 4))
+    f = np.sin(2.0 * X[:, 0]) + X[:, 1] + X[:, 2] * X[:, 3]
+    heavy = f + 0.5 * rng.standard_t(3, 200)
+    assert chosen(X, heavy, (0, 1, 2, 3), 2, 0.4, 0.2) == "student-t"
+    few = f + 0.4 * rng.standard_normal(200)
+    few[:8] += 8.0
+    assert chosen(X, few, (0, 1, 2, 3), 1, 0.4, 0.2) == "outliers"
+    assert chosen(X, few, (0, 1, 2, 3), 0, 0.4, 0.2) == "outliers"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_gaussian_noise_is_kept_by_any_set(seed: int) -> None:
+    X, f, rng = table(20 + seed)
+    y = f + 0.3 * rng.standard_normal(N)
+    for active in ((0, 1), (0, 1, 5), (0, 1, 2, 3, 4)):
+        assert chosen(X, y, active, 0, 0.5, 0.2) is None
 
 
 def test_a_skewed_target_passes_a_curve_on_few_rows_too() -> None:

@@ -19,7 +19,7 @@ from ssvgp.gp.linalg import factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import LOG_2PI, covariance, state
 from ssvgp.gp.neighbours import nearest
-from ssvgp.gp.sites import posterior_variance
+from ssvgp.gp.sites import cavities
 from ssvgp.records import Member, Sites, Train, has_sites, row_noise
 
 
@@ -135,16 +135,10 @@ def truncated(
 
 
 def _without_sites(train: Train, member: Member, sites: Sites) -> LeaveOneOut:
-    """All n rows, each without the site of one of its copies: f | others has precision 1 / S - 1 / (w v).
-
-    S and m are the posterior variance and mean of f, v and z the variance and target of all w copies together.
-    """
+    """All n rows, each without the site of one of its copies."""
     at = sites_of(member, train.X, train.y, sites)
-    spread = np.maximum(posterior_variance(at.variance, at.factor.inverse_diagonal()), 1e-12 * at.variance)
-    share = 1.0 / np.maximum(sites.weights, 1.0)
-    precision = np.maximum(1.0 / spread - share / at.variance, 1e-9 / spread)
-    mean = (at.latent / spread - share * at.target / at.variance) / precision
-    return _of_latent(train, member, sites, np.arange(train.n), mean, 1.0 / precision, at.factor.jitter)
+    mean, variance = cavities(at, sites.weights)
+    return _of_latent(train, member, sites, np.arange(train.n), mean, variance, at.factor.jitter)
 
 
 def _from_neighbours(train: Train, member: Member, sites: Sites, rows: np.ndarray, near: np.ndarray) -> LeaveOneOut:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ssvgp.gp.linalg import Factor, factor
+from ssvgp.records import Parameters, Sites
 
 ACCURACY = {True: 1e-6, False: 1e-3}  # change at which sites have settled: sharp, for differences of gradients, or not
 MOST_STEPS = 60
@@ -53,3 +54,33 @@ def with_sites(prior: np.ndarray, variance: np.ndarray) -> Factor:
 def posterior_variance(variance: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
     """Variance (n,) of the process given all rows: the diagonal of V - V Kt^-1 V, never negative."""
     return np.maximum(variance - variance**2 * diagonal, 0.0)
+
+
+def cavities(at: Settled, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance (n,) of the process given all rows but one copy of this one: its site is taken away.
+
+    With S and m the posterior variance and mean, v and z the variance and target of all w copies together, what is left
+    has precision 1 / S - 1 / (w v).
+    """
+    spread = np.maximum(posterior_variance(at.variance, at.factor.inverse_diagonal()), 1e-12 * at.variance)
+    share = 1.0 / np.maximum(weights, 1.0)
+    precision = np.maximum(1.0 / spread - share / at.variance, 1e-9 / spread)
+    return (at.latent / spread - share * at.target / at.variance) / precision, 1.0 / precision
+
+
+def row_by_row(sites: Sites, y: np.ndarray, parameters: Parameters, at: Settled) -> float:
+    """log p(y) with the likelihood of each row in place of its site, one row at a time. Cost n^3 / 3.
+
+    q(f) is N(f; 0, K) prod N(z_i; f_i, v_i) over N(z; 0, Kt), so that p(y) = N(z; 0, Kt) E_q prod p(y_i | f_i) /
+    N(z_i; f_i, v_i). The mean of the product is taken for the product of the means, each an integral over what the
+    other rows say of f_i. Where sites came from a bound, this is what it gave away; sites that match moments have it
+    already.
+    """
+    w, variance = sites.weights, at.variance * sites.weights  # of a copy
+    mean, cavity = cavities(at, w)
+    own = sites.response([parameters]).log_density((mean + sites.shift)[None], cavity[None], y)[0]
+    site = -0.5 * ((at.target - mean) ** 2 / (cavity + variance) + np.log(2.0 * np.pi * (cavity + variance)))
+    # N(z; f, v / w) is the product of w copies N(z; f, v) but for these factors
+    copies = -0.5 * ((w - 1.0) * np.log(2.0 * np.pi * variance) + np.log(w))
+    square = float(at.target @ at.alpha) + at.factor.log_determinant() + y.size * float(np.log(2.0 * np.pi))
+    return -0.5 * square + float(w @ (own - site) + copies.sum())

@@ -17,7 +17,7 @@ from ssvgp.method import proposers as _registered  # noqa: F401  (they join the 
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
-from ssvgp.method.readings import Reading, Readings
+from ssvgp.method.readings import Reading, better_reading, sharpened
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
@@ -28,8 +28,6 @@ from ssvgp.search.moves import empty_fit
 from ssvgp.search.opinions import left_behind
 from ssvgp.search.proposer import proposers_named
 from ssvgp.settings import Prior, Regime
-
-EXPLAINING = ("growth", "background")  # proposers that must have been asked before y is read in another way
 
 
 def auto_ensemble(
@@ -83,12 +81,16 @@ def auto_ensemble(
 
         book, taken, interrupted = opened(train, prior), 0, False
         try:
-            other = _search(book, regime, rngs, Readings(readings))
-            if other is not None:
+            _search(book, regime, rngs)
+            asked = {0}
+            other = better_reading(readings, 0, asked, book, regime)
+            while other is not None:
                 rival = opened(readings[other].train, readings[other].prior)
-                _search(rival, regime, rngs, Readings(()))
-                if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(book, readings[0]):
+                _search(rival, regime, rngs)
+                asked.add(other)
+                if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(book, readings[taken]):
                     book, taken = rival, other
+                other = better_reading(readings, other, asked, rival, regime)
         except KeyboardInterrupt:
             if not book.fits:
                 raise
@@ -107,7 +109,7 @@ def _spread(train: Train, prior: Prior) -> float | None:
 
 def _in_units_of_y(book: Book, reading: Reading) -> float:
     """The best log evidence of a book as a density of y itself."""
-    return book.best().log_evidence + reading.log_slope
+    return sharpened(book.problem, book.best()) + reading.log_slope
 
 
 def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: bool) -> Ensemble:
@@ -137,28 +139,12 @@ def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
     return Searched(visited, lead.problem.d, orders, missed, agreed, notes.get("rested"))
 
 
-def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator], readings: Readings) -> int | None:
-    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book.
-
-    Returned is the number of a reading of y that deserves a search of its own, None where there is none: after growth
-    and backgrounds, or at the end, it explains the best set clearly better than the first. The search goes on all the
-    same: effects of several inputs together, which come later, look like heavy tails before they are found. Where what
-    was found then leaves the other reading clearly behind, it gets no search.
-    """
+def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator]) -> None:
+    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book."""
     empty_fit(book)
-    asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
-    # what a background would explain looks like noise of another kind without it
-    early = max((place for place, one in enumerate(asked) if one.name in EXPLAINING), default=0)
-    other = None
-    for place, proposer in enumerate(asked):
+    for proposer in [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]:
         with _phase(book, proposer.name):
             proposer.propose(book, regime, rngs[proposer.name])
-        if place == early:
-            other = readings.better(book, regime, regime.search.slack)
-    last = readings.better(book, regime, regime.search.slack)
-    if last is None and other is not None and readings.hopeless(book, other, regime.search.slack):
-        return None
-    return other if last is None else last
 
 
 def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:
