@@ -332,11 +332,13 @@ def fit(
     return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
 
-def with_curvature(problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3) -> Fit:
+def with_curvature(
+    problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = 5e-3
+) -> Fit:
     """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
     path = Path(found.sites)
     objective = log_joint(problem, found.candidate, workers, path)
-    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, 5e-3, 20)
+    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, tolerance, 20)
     q, path.fixed = summit.z.size, True
     moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
     hessian = np.reshape([(summit.gradient - slope) / step for _, slope in moved], (q, q))

@@ -80,7 +80,8 @@ def sharpened(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]
     """
     narrow, alone = _narrow(train, problem, found, rows)
     rough = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2, workers=workers)
-    return _of_all_inputs(with_curvature(narrow, rough, workers), narrow, found, problem)
+    # what the ascent left is little beside the curvature, and an evaluation is dear
+    return _of_all_inputs(with_curvature(narrow, rough, workers, tolerance=0.2), narrow, found, problem)
 
 
 def _narrow(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]) -> tuple[Problem, Candidate]:
