@@ -83,10 +83,10 @@ def _worth(
     louder = 2.0 * float(np.log(first.target.spread / reading.target.spread))
     start, curvature = _carried(best, candidate, narrow, louder)
     slopes = float(reading.log_slopes[rows].sum())
-    starts: list[tuple[np.ndarray, np.ndarray | None]] = [(start, curvature)]
+    found = [fit(narrow, candidate, start, curvature, bar=bar - slopes)]
     if reading is not first and has_sites(block.noise):
-        starts.append((_afresh(candidate, prior), None))
-    found = [fit(narrow, candidate, z, known, bar=bar - slopes) for z, known in starts]
+        fresh, known = _afresh(candidate, prior), found[0].summit.z
+        found.append(fit(narrow, candidate, fresh, bar=bar - slopes, known=known))
     return max(sharpened(narrow, one) for one in found) + slopes
 
 
