@@ -4,7 +4,8 @@ In the process of a member an input multiplies all the others: with theta it bri
 their products with everything that is strong, and rows that show none of these speak against it. As far as all rows can
 be modelled jointly this is measured, as exact fits do (evidence/unvisited/factors.py): the likelihood of all rows along
 theta, through the kernel, against the closed form of the shapes alone: for the inputs in question, and for a few that
-stand for all others. Where rows are too many for that, a weak input acts by itself and has no such price.
+stand for all others. Where rows are too many for that, a weak input acts by itself and has no such price, and neither
+has it under a linear kernel, in which inputs add up.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ def prices(
 
     Inputs that are asked for (a,) have their own, all others the median of a few outside the member.
     """
+    if float(member.kernel.diagonal(np.ones((1, 1)), np.zeros(1))[0]) == 0.0:  # idle inputs leave nothing: they add up
+        return np.zeros((train.d, THETAS.size))
     outside = np.setdiff1d(np.arange(train.d), member.active)
     some = rng.permutation(outside)[: (SAMPLE + 1) // 2]
     every, base = np.union1d(some, asked).astype(np.intp), _through_kernel(train, member)
     own = np.array(workers.map(_gap, [(train, member, shapes, int(j), base) for j in every]))
     out = np.tile(np.median(own[np.isin(every, some)], axis=0), (train.d, 1))
-    out[asked] = own[np.isin(every, asked)]
+    out[np.sort(asked)] = own[np.isin(every, asked)]
     return out
 
 
