@@ -153,3 +153,14 @@ def test_exposure_multiplies_the_rate() -> None:
         SSVGPRegressor(likelihood="gaussian").fit(X, f, exposure=exposure)
     with pytest.raises(ValueError, match="counts are whole numbers"):
         SSVGPRegressor(likelihood="poisson").fit(X, f)
+
+
+def test_a_coarsely_rounded_target_is_not_read_as_heavy_tailed() -> None:
+    """Most of its residuals are zero, which a density with a peak there would be paid for."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        levels = rng.integers(0, 4, (200, 2)).astype(float)
+        y = np.round(levels[:, 0] + 0.6 * rng.standard_normal(200))
+        model = SSVGPRegressor(random_state=0).fit(levels, y)
+        assert model.fitted_.reading == "gaussian noise"
+        assert 0.3 < model.noise_variance_ < 0.6
