@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,8 +153,12 @@ def test_an_interrupt_leaves_a_good_file_and_no_error_of_the_unfinished(fake: Ex
     path, deadline = tmp_path / "fake.jsonl", time.monotonic() + 100.0
     while not (path.exists() and path.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
+    out = ""
+    for _ in range(3):  # Python drops an interrupt that arrives while it clears an object away: people press again
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            out, _ = process.communicate(timeout=30)
+            break
     assert process.returncode == 130 and "interrupted" in out
     lines = [json.loads(row) for row in path.read_text().splitlines()]
     assert [(line["method"], "error" in line) for line in lines] == [("average", False)]
