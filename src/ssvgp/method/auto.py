@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from ssvgp.method import proposers as _registered  # noqa: F401  (they join the 
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
-from ssvgp.method.readings import Reading, better_reading, sharpened
+from ssvgp.method.readings import Reading, better_reading, fair_evidence
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
@@ -79,24 +79,44 @@ def auto_ensemble(
             reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
             return book
 
-        book, taken, interrupted = opened(train, prior), 0, False
+        taken, interrupted = _Taken(opened(train, prior)), False
         try:
-            _search(book, regime, rngs)
-            asked = {0}
-            other = better_reading(readings, 0, asked, book, regime)
-            while other is not None:
-                rival = opened(readings[other].train, readings[other].prior)
-                _search(rival, regime, rngs)
-                asked.add(other)
-                if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(book, readings[taken]):
-                    book, taken = rival, other
-                other = better_reading(readings, other, asked, rival, regime)
+            _search_readings(taken, opened, readings, regime, rngs)
         except KeyboardInterrupt:
-            if not book.fits:
+            if not taken.book.fits:
                 raise
             interrupted = True
-        found = _weighed(book, regime, drawing, interrupted)
-        return replace(found, notes={**found.notes, "reading": taken})
+        found = _weighed(taken.book, regime, drawing, interrupted)
+        return replace(found, notes={**found.notes, "reading": taken.reading})
+
+
+@dataclass
+class _Taken:
+    """The book of the reading of y that explains it best so far, and its number: what an interrupt leaves."""
+
+    book: Book
+    reading: int = 0
+
+
+def _search_readings(
+    taken: _Taken,
+    opened: Callable[[Train, Prior], Book],
+    readings: Sequence[Reading],
+    regime: Regime,
+    rngs: Mapping[str, np.random.Generator],
+) -> None:
+    """Search under the first reading of y, then under others as long as one explains what was found clearly better."""
+    _search(taken.book, regime, rngs)
+    asked = {0}
+    other = better_reading(readings, 0, asked, taken.book, regime)
+    while other is not None:
+        rival = opened(readings[other].train, readings[other].prior)
+        _search(rival, regime, rngs)
+        asked.add(other)
+        first = readings[taken.reading]
+        if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
+            taken.book, taken.reading = rival, other
+        other = better_reading(readings, other, asked, rival, regime)
 
 
 def _spread(train: Train, prior: Prior) -> float | None:
@@ -109,7 +129,7 @@ def _spread(train: Train, prior: Prior) -> float | None:
 
 def _in_units_of_y(book: Book, reading: Reading) -> float:
     """The best log evidence of a book as a density of y itself."""
-    return sharpened(book.problem, book.best()) + reading.log_slope
+    return fair_evidence(book.problem, book.best()) + reading.log_slope
 
 
 def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: bool) -> Ensemble:

@@ -87,7 +87,7 @@ def _worth(
     if reading is not first and has_sites(block.noise):
         fresh, known = _afresh(candidate, prior), found[0].summit.z
         found.append(fit(narrow, candidate, fresh, bar=bar - slopes, known=known))
-    return max(sharpened(narrow, one) for one in found) + slopes
+    return max(fair_evidence(narrow, one) for one in found) + slopes
 
 
 def _off_the_grid(block: Block, prior: Prior) -> Block:
@@ -108,7 +108,7 @@ def _afresh(candidate: Candidate, prior: Prior) -> np.ndarray:
     return z
 
 
-def sharpened(problem: Problem, found: Fit) -> float:
+def fair_evidence(problem: Problem, found: Fit) -> float:
     """The log evidence of a fit with what the bound of a likelihood gave away at its mode, for all blocks."""
     at, value = mode(problem, found), found.log_evidence
     for block, start in zip(problem.blocks, found.sites, strict=False):  # no sites, nothing to get back
