@@ -9,12 +9,13 @@ import pytest
 from searches import additive, book_of
 
 from experiments import designs
+from experiments.random_functions import random_function
 from ssvgp.evidence.laplace import Block
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.dictionary import Group
-from ssvgp.search.growth import grow, united
+from ssvgp.search.growth import grow, grow_on, united
 from ssvgp.search.moves import empty_fit
 from ssvgp.settings import SearchSettings
 
@@ -155,3 +156,24 @@ def test_groups_that_do_not_pay_alone_are_tried_together_and_idle_ones_let_go() 
     assert found.candidate.active == (0, 1, 2, 3)
     assert united(book, above[:1], empty) is None
     assert united(book, [Group((8, 9), 1.0), Group((10, 11), 0.5)], empty) is None
+
+
+def test_growth_takes_a_step_that_costs_next_to_nothing_where_another_pays_after_it() -> None:
+    draw = random_function(10527)  # a rough field of 16, 64, 80 and 88 beside a maximum of the others
+    ended = Candidate((16, 36, 70, 88, 93))
+    book = book_of(draw.X, draw.y, ladder=0.5)
+    start = book.visit(empty_fit(book), ended)
+    narrow = replace(SETTINGS, groups=0)
+    assert grow(book, start, narrow).candidate == ended
+    found = grow_on(book, start, narrow)
+    assert found.candidate.active == tuple(np.flatnonzero(draw.relevant))
+    assert found.log_evidence > start.log_evidence + 30.0
+
+
+def test_groups_have_bold_starts_on_all_rows_where_a_part_leaves_them_idle() -> None:
+    draw = random_function(10524)  # a product of 0, 5 and 14 beside what 4 does
+    book = book_of(draw.X, draw.y, ladder=0.5)
+    start = book.visit(empty_fit(book), Candidate((4, 5, 9)))
+    found = grow(book, start, SETTINGS)
+    assert set(np.flatnonzero(draw.relevant)) <= set(found.candidate.active)
+    assert found.log_evidence > start.log_evidence + 20.0

@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Fit]]:
         seen.append(start)
         return start
 
-    monkeypatch.setattr(module, "grow", grow)
+    monkeypatch.setattr(module, "grow_on", grow)
     yield seen
 
 
@@ -72,7 +72,7 @@ def test_an_opinion_that_changes_the_answer_starts_the_count_anew(monkeypatch: p
             book.fits[Candidate((1, 2))] = replace(better, summit=book.visit(top, Candidate((1, 4))).summit)
         return start
 
-    monkeypatch.setattr(module, "grow", grow)
+    monkeypatch.setattr(module, "grow_on", grow)
     noise = mode(book.problem, top).noise
     ask(book, repeat(top), replace(SETTINGS, left_behind=0.99 * noise / 4.0))  # three in a row
     assert book.unchanged == 3 and len(count) == book.asked == 2 + 3

@@ -15,7 +15,7 @@ from ssvgp.method.paper.ranking import dense_ranking
 from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
-from ssvgp.search.growth import grow, grow_by_groups, refused
+from ssvgp.search.growth import grow, grow_by_groups, grow_on, refused
 from ssvgp.search.modes import settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, left_behind, narrow, runners_up
@@ -33,7 +33,7 @@ def growth(book: Book, regime: Regime, rng: np.random.Generator) -> None:
 
 def products(book: Book, regime: Regime, rng: np.random.Generator) -> None:
     """Growth by groups too, from the best set and from nothing; what is left open says how far to look."""
-    grow(book, book.best(False), regime.search)
+    grow_on(book, book.best(False), regime.search)
     grow_by_groups(book, empty_fit(book), regime.search)
 
 
@@ -192,7 +192,7 @@ def _add_background(book: Book, regime: Regime) -> None:
     empties = empty_fits(book, alone, bar)
     start = max(empties, key=lambda f: f.log_evidence, default=None)
     if start is not None and start.log_evidence > bar:
-        grow(book, start, regime.moves)
+        grow_on(book, start, regime.moves)
     if not beside and not alone:
         return
     top = book.best(True)

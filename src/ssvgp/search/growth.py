@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.model.priors import Candidate
-from ssvgp.search.book import Book, add
+from ssvgp.search.book import ANOTHER_MODE, Book, add
 from ssvgp.search.dictionary import Group
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
-from ssvgp.search.probe import BOLD, ROUGH
+from ssvgp.search.probe import BOLD, ROUGH, Probe
 from ssvgp.search.scene import Scene
 from ssvgp.search.together import ORDERS, STRONG, beyond_chance, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
@@ -41,6 +42,32 @@ def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
             return current
         current = better
     return current
+
+
+def grow_on(book: Book, start: Fit, settings: SearchSettings) -> Fit:
+    """Growth that also takes a step which costs next to nothing, where another one pays after it."""
+    found = grow(book, start, settings)
+    while (further := _second_step(book, found, settings)) is not None:
+        found = grow(book, further, settings)
+    return found
+
+
+def _second_step(book: Book, found: Fit, settings: SearchSettings) -> Fit | None:
+    """An input more beside a larger set that is as good as the one where growth has ended, if that is better."""
+    own, as_good = found.candidate, found.log_evidence - ANOTHER_MODE
+    beside = [
+        f
+        for c, f in book.fits.items()
+        if set(c.active) > set(own.active) and c.background == own.background and c not in book.grown
+    ]
+    level = max(beside, key=lambda f: f.log_evidence, default=found)
+    if level is found or level.log_evidence < as_good or level.candidate.size >= settings.largest:
+        return None
+    book.grown.add(level.candidate)
+    nats = excluded_nats(scene_of(book, level), level.candidate)
+    options = [add(level.candidate, [j]) for j in strongest(nats, settings.width)]
+    book.visit_all(climbing(book, level, options, found.log_evidence, BOLD)[:2])
+    return _best_of(book, options, found)
 
 
 def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
@@ -89,7 +116,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
             book.visit_all(book.probe_all(current, options[:1], starts) + book.probe_all(current, clear, BOLD), bar)
         else:
             bar = current.log_evidence - settings.reach
-            book.visit_all(climbing(book, current, options, bar, BOLD, fitted), bar)
+            book.visit_all(_boldly(book, current, climbing(book, current, options, bar, BOLD, fitted)), bar)
         tried, above = tried + options, above + [one for one in seen if one.nats > 0.0]
         better = _pruned(book, tried, current) if strong else _best_of(book, tried, current)
         if better is not None and not larger and unexplained(book.problem, better) < HALF * open_share:
@@ -97,6 +124,15 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
     if better is None:
         return united(book, above, current) if open_share > settings.left_behind else None
     return prune(book, better)
+
+
+def _boldly(book: Book, current: Fit, probes: Sequence[Probe]) -> list[Probe]:
+    """The same sets with bold starts of their own before that of the part of the rows.
+
+    A part may have too few rows for the mode with all inputs of the group at work, and end where they are idle.
+    """
+    bold = {one.candidate: one for one in book.probe_all(current, [one.candidate for one in probes], BOLD)}
+    return [replace(one, starts=(*bold[one.candidate].starts[:-1], *one.starts)) for one in probes]
 
 
 def _clear(book: Book, current: Fit, options: Sequence[Candidate]) -> list[Candidate]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.search.book import ANOTHER_MODE, Book
-from ssvgp.search.growth import BEHIND, grow
+from ssvgp.search.growth import BEHIND, grow_on
 from ssvgp.settings import SearchSettings
 
 
@@ -28,7 +28,7 @@ def ask(book: Book, starts: Iterator[Fit], settings: SearchSettings) -> None:
         if start is None:
             return
         before, book.asked = book.best().log_evidence, book.asked + 1
-        grow(book, start, settings)
+        grow_on(book, start, settings)
         book.unchanged = 0 if book.best().log_evidence > before + ANOTHER_MODE else book.unchanged + 1
 
 
