@@ -177,3 +177,10 @@ def test_groups_have_bold_starts_on_all_rows_where_a_part_leaves_them_idle() -> 
     found = grow(book, start, SETTINGS)
     assert set(np.flatnonzero(draw.relevant)) <= set(found.candidate.active)
     assert found.log_evidence > start.log_evidence + 20.0
+
+
+def test_a_group_that_shows_clearly_is_tried_from_a_rough_start_too() -> None:
+    draw = random_function(10781)  # a fast product of 40 and 58, idle at the mode that other starts lead to
+    book = book_of(draw.X, draw.y)
+    start = book.visit(empty_fit(book), Candidate((50, 53)))
+    assert grow(book, start, SETTINGS).candidate.active == (40, 50, 53, 58)

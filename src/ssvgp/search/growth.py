@@ -11,7 +11,7 @@ from ssvgp.evidence.laplace import Fit, unexplained
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import ANOTHER_MODE, Book, add
 from ssvgp.search.dictionary import Group
-from ssvgp.search.ladder import climbing
+from ssvgp.search.ladder import BEATEN, climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD, ROUGH, Probe
 from ssvgp.search.scene import Scene
@@ -111,7 +111,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         strong = sum(one.nats > STRONG for one in seen)
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
             bar = current.log_evidence - BEHIND
-            starts = ROUGH if seen[0].nats > BEHIND else BOLD  # so much must not be missed for want of a start
+            starts = ROUGH if seen[0].nats > BEATEN else BOLD  # so much must not be missed for want of a start
             clear = _clear(book, current, options[1 : 1 + FITTED])
             book.visit_all(book.probe_all(current, options[:1], starts) + book.probe_all(current, clear, BOLD), bar)
         else:
