@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -50,13 +51,14 @@ class RowsOnDisk:
             )
             names = found.targets or tuple(f"y{k}" for k in range(found.y.shape[1]))
             targets = y if isinstance(y, Targets) else Targets(np.asfortranarray(found.y), names)
-            self._hold_several(fit_several(found.X, targets, weights, noise, order, inputs))
+            several = fit_several(found.X, targets, weights, noise, order, inputs)
+            self._hold_several(several if found.whole else several.of_sample())
         else:
             sample = sample_of(found.X, np.ascontiguousarray(found.y), weights, noise, self.exact_limit)
             regime, rng = self._regime(sample.y.size, inputs.kept.size), generator_of(self.random_state)
             fitted = fit_table(sample, inputs, request, regime, rng, listener(self.verbose, self.callback))
             warn_of_notes(fitted.ensemble.notes)
-            self._hold(fitted)
+            self._hold(replace(fitted, sampled=not found.whole))
         self.sampling_ = str(found)
         return self
 

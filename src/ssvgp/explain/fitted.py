@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -68,8 +69,9 @@ class Fitted:
     `ensemble` counts inputs among the kept columns, `relatives` in the table. `given_names` (d,) are those of the
     table's columns, None where it had none. `numbers` (r,) are the user's rows that took part and `places` (r,) where
     each is among the n of `train`, None where these are the rows as they came. `neighbours` are those that a prediction
-    conditions on, None where it is exact; `check_rows` are left out in turn by a check, each given `check_neighbours`;
-    None is for all rows. Samples of rows and orders of draws start from `seed`, which the fit has drawn.
+    conditions on, None where it is exact; `sampled` rows stand for many more, and masses of those will be asked for;
+    `check_rows` are left out in turn by a check, each given `check_neighbours`; None is for all rows. Samples of rows
+    and orders of draws start from `seed`, which the fit has drawn.
     """
 
     ensemble: Ensemble
@@ -81,6 +83,7 @@ class Fitted:
     numbers: np.ndarray | None = None
     places: np.ndarray | None = None
     neighbours: int | None = None
+    sampled: bool = False
     check_rows: int | None = None
     check_neighbours: int = 256
     seed: int = 0
@@ -214,7 +217,8 @@ class Fitted:
             if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
                 return None
             self.cache.forget(READY)
-        return self.cache.once(key, lambda: tuple(prepared(one, self.train, self.neighbours) for one in members))
+        how = partial(prepared, train=self.train, neighbours=self.neighbours, masses=self.sampled)
+        return self.cache.once(key, lambda: tuple(how(one) for one in members))
 
     def exact_posteriors(self) -> Any:
         """Every member factored, from what is at hand or one after the other."""

@@ -35,6 +35,11 @@ class Several:
         """Rows of the fits, of those with the most."""
         return max(one.train.n for one in self.fits if one is not None)
 
+    def of_sample(self) -> Several:
+        """The same fits, to rows that are a sample of many more."""
+        fits = tuple(None if one is None else replace(one, sampled=True) for one in self.fits)
+        return replace(self, fits=fits)
+
     def table(self, of_one: Callable[[Fitted], np.ndarray | float]) -> np.ndarray:
         """What is asked of each fit, one row for each target (q, ...): NaN where there is no fit."""
         found = [None if one is None else np.asarray(of_one(one), dtype=float) for one in self.fits]

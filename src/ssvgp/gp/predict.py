@@ -18,6 +18,7 @@ import numpy as np
 
 from ssvgp.gp.batches import Work
 from ssvgp.gp.covariances import between, near, of_target, prior_variance, sites_of
+from ssvgp.gp.inducing import Inducing, inducing_of, predict_inducing
 from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import Local, Moments, joined, local_of, predict_local
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
@@ -126,16 +127,21 @@ def _common(ready: Prepared, member: Member, train: Train, X_new: np.ndarray, ea
 # --- all members ----------------------------------------------------------------------------------------
 
 
-Prepared = Posterior | Local
+Prepared = Posterior | Local | Inducing
 
 
-def prepared(member: Member, train: Train, neighbours: int | None, queries: int | None = None) -> Prepared:
-    """The training side of a member: factored where it is given all rows, else ready for searches of neighbours."""
+def prepared(
+    member: Member, train: Train, neighbours: int | None, queries: int | None = None, masses: bool = False
+) -> Prepared:
+    """The training side of a member: factored where it is given all rows, else ready for searches of neighbours.
+
+    Where `masses` of rows will be asked for, all rows through a few of them, if these can stand for them.
+    """
     if neighbours is not None and neighbours < 1:
         raise ValueError(f"prediction needs at least one neighbour per row, but m is {neighbours}")
     if neighbours is None or neighbours >= train.n:
         return posterior(member, train)
-    return local_of(member, train, neighbours, queries)
+    return (inducing_of(member, train) if masses else None) or local_of(member, train, neighbours, queries)
 
 
 def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
@@ -146,6 +152,8 @@ def ready_bytes(member: Member, train: Train, neighbours: int | None) -> int:
 
 
 def _predict_one(given: Prepared, X_new: Any, work: Work) -> Moments:
+    if isinstance(given, Inducing):
+        return predict_inducing(given, X_new, work)
     return predict_local(given, X_new, work) if isinstance(given, Local) else predict_posterior(given, X_new, work)
 
 

@@ -13,9 +13,9 @@ from ssvgp.search.book import ANOTHER_MODE, Book, add
 from ssvgp.search.dictionary import Group
 from ssvgp.search.ladder import BEATEN, climbing
 from ssvgp.search.moves import best_above, prune
-from ssvgp.search.probe import BOLD, ROUGH, Probe
+from ssvgp.search.probe import BOLD, ROUGH, STRONG, Probe
 from ssvgp.search.scene import Scene
-from ssvgp.search.together import ORDERS, STRONG, beyond_chance, loudness, seen_together
+from ssvgp.search.together import ORDERS, beyond_chance, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
 

@@ -15,7 +15,7 @@ from ssvgp.settings import Prior
 
 BOLD_VARIANCE = 0.2
 OPEN_STRENGTH = 1.5  # sd of log background from which one first try is not enough
-CLEARLY_BETTER = 3.0  # nats by which a bold fit must beat the estimate of the modest one, for that to be left untried
+STRONG = 3.0  # nats beyond an estimate, or beyond chance, that settle a question at once
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     curvature, found = np.diag(np.full(last.size, BOLD_VARIANCE)), []
     for start in bold:
         found.append(fit(problem, seen.candidate, start, curvature, 0.05, bar, workers, seen.sites))
-        if found[-1].log_evidence > seen.estimate + CLEARLY_BETTER:
+        if found[-1].log_evidence > seen.estimate + STRONG:
             return found[-1]
     found.append(fit(problem, seen.candidate, last, seen.inverse_hessian, 0.05, bar, workers, seen.sites))
     return max(found, key=lambda f: f.log_evidence)

@@ -18,11 +18,11 @@ import numpy as np
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.dictionary import Group, Order, affordable, groups
+from ssvgp.search.probe import STRONG
 from ssvgp.search.scene import Scene, loud_nats, tail_nats
 from ssvgp.search.shapes import SLOW
 
 ORDERS = (2, 3, 4)
-STRONG = 3.0  # nats beyond chance at which inputs are added together, and a group meets all rows at once
 
 
 def loudness(view: Scene, candidate: Candidate) -> np.ndarray:

@@ -95,6 +95,7 @@ def _fit_parts(fitted: Fitted, parameters: dict[str, Any]) -> tuple[dict[str, An
         "names": None if names is None else list(names),
         "d": inputs.d,
         "seed": fitted.seed,
+        "sampled": fitted.sampled,
         "shares": {name: float(value) for name, value in notes["shares"].items()} if "shares" in notes else None,
     }
     copies = np.array(list(inputs.duplicate_of.items()), dtype=np.int64).reshape(-1, 2)

@@ -40,6 +40,7 @@ def fitted_from(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted
         _relatives(arrays, inputs),
         None if names is None else tuple(str(name) for name in names),
         *_rows(arrays, arrays["y"].size),
+        sampled=bool(header.get("sampled", False)),
         seed=int(header.get("seed", 0)),
     )
 
