@@ -3,12 +3,12 @@
 With Z the m inducing rows, K_zz = L L' their covariance, A = L^-1 K_zn that of all n rows in the directions of Z, D the
 variances of their noise, with what Z leaves open of f in each row as more of it, and G = I + A D^-1 A',
 
-    mean = k_z' w,  w = L^-T G^-1 A D^-1 y,    variance = k_** - |L^-1 k_z|^2 + |C^-1 L^-1 k_z|^2,  C C' = G
+    mean = k_z' w,  w = L^-T G^-1 A D^-1 y,    variance = k_** - k_z' L^-T (I - G^-1) L^-1 k_z
 
 (Snelson and Ghahramani's sparse process; the variance keeps what Z leaves open at the new row). Cost n m^2 once and m^2
-a new row, whatever n is. Rows are taken into Z, each time the one of which the others leave
-most open, until what is open of f is next to nothing beside the noise, on average; where that would take too many, f is
-too rough for this, and neighbours serve better.
+a new row, whatever n is. Rows are taken into Z, each time the one of which the others leave most open, until what is
+open of f is next to nothing beside the noise, on average; where that would take too many, f is too rough for this, and
+neighbours serve better.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from ssvgp.gp.batches import Work, pieces
 from ssvgp.gp.covariances import between, near, prior_variance
-from ssvgp.gp.linalg import factor
+from ssvgp.gp.linalg import factor, symmetric_square_root
 from ssvgp.gp.local import Moments, joined
 from ssvgp.records import Member, Train, has_sites, row_noise
 
@@ -33,16 +33,14 @@ OPEN = 0.001  # of the noise: the variance of f that inducing rows may leave ope
 class Inducing:
     """A member prepared for prediction through `rows` (m, p), its active inputs, which are the `columns` of a table.
 
-    `weights` (m,) are w; `before` and `after` (m, m) are L^-T and L^-T C^-T with C C' = G, roots of what the rows of Z
-    would tell if f were known there, and of what the data leave of it.
+    `weights` (m,) are w, and `root` (m, m) has root root' = L^-T (I - G^-1) L^-1.
     """
 
     member: Member
     columns: np.ndarray
     rows: np.ndarray
     weights: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
+    root: np.ndarray
 
 
 def inducing_of(member: Member, train: Train, most: int = MOST, left_open: float = OPEN) -> Inducing | None:
@@ -66,10 +64,9 @@ def inducing_of(member: Member, train: Train, most: int = MOST, left_open: float
         a /= sd
         gram += a @ a.T
         pull += a @ (train.y[part] / sd)
-    inner = factor(gram)
-    before = chol.half_solve(np.eye(len(rows)))
-    weights = before.T @ inner.solve(pull)
-    return Inducing(given, columns, rows, weights, before.T, inner.half_solve(before).T)
+    inner, back = factor(gram), chol.half_solve(np.eye(len(rows))).T
+    told = symmetric_square_root(np.eye(len(rows)) - inner.inverse())
+    return Inducing(given, columns, rows, back @ inner.solve(pull), back @ told)
 
 
 def chosen(member: Member, rows: np.ndarray, most: int, left_open: float) -> np.ndarray | None:
@@ -97,9 +94,8 @@ def predict_inducing(given: Inducing, X_new: Any, work: Work | None = None) -> M
     def batch(at: slice) -> Moments:
         rows = near(np.asarray(X_new[at, given.columns]))
         cross = between(given.member, rows, given.rows)
-        told, left = cross @ given.before, cross @ given.after
+        told = cross @ given.root
         variance = prior_variance(given.member, rows) - np.einsum("ij,ij->i", told, told)
-        variance += np.einsum("ij,ij->i", left, left)
         return Moments(cross @ given.weights, np.maximum(variance, 0.0))  # rounding can leave it just below zero
 
-    return joined((work or Work()).over_batches(batch, X_new.shape[0], 40 * len(given.rows)))
+    return joined((work or Work()).over_batches(batch, X_new.shape[0], 32 * len(given.rows)))
