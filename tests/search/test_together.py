@@ -6,9 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from searches import book_of
 
+from experiments.random_functions import pure_product
 from ssvgp.evidence.laplace import Block, Problem
 from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.model.priors import Candidate
 from ssvgp.search import together
 from ssvgp.search.book import Book
 from ssvgp.search.moves import empty_fit
@@ -78,3 +81,14 @@ def test_inputs_that_look_strong_one_by_one_are_a_group_too() -> None:
     X = rng.standard_normal((150, 30))
     y = 0.5 * X[:, 3] + 0.5 * X[:, 11] + 0.5 * X[:, 20] + rng.standard_normal(150)
     assert (3, 11, 20) in [one.inputs for one in seen(X, y, 3) if one.nats > together.STRONG]
+
+
+def test_what_an_active_pair_multiplies_shows_though_the_pair_follows_wild_rows() -> None:
+    draw = pure_product(88008, 4, 100)  # of 47, 73, 78 and 80: the pair alone explains a few large rows
+    book = book_of(draw.X, draw.y)
+    found = book.visit(empty_fit(book), Candidate((73, 80)))
+    view = scene_of(book, found)
+    nats, loud = excluded_nats(view, found.candidate), loudness(view, found.candidate)
+    first, second, *_ = seen_together(book, view, nats, loud, 4, 1e9)
+    assert first.inputs == (47, 73, 78, 80)
+    assert first.nats > second.nats + 10.0

@@ -2,9 +2,9 @@
 
 The log of the square of a product is a sum over its inputs, so that inputs which act only together show one by one in
 log alpha^2 (`scene.loud_nats`), however many they are; all but those that only turn the sign. So groups come from four
-sources: looks at all products of a size, loud inputs alone, loud pairs times all other pairs, and the inputs that look
-strongest one by one, which may pay only together. Strengths are in nats beyond what chance gives the best of a look,
-and loud inputs add theirs to every group that has them.
+sources: looks at all products of a size, loud inputs alone, loud or active pairs times all other pairs, and the inputs
+that look strongest one by one, which may pay only together. Strengths are in nats beyond what chance gives the best of
+a look, and loud inputs add theirs to every group that has them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def seen_together(
     found += [Group(inputs, 0.0) for inputs in combinations(sorted(first), size)]
     found += _leaders(nats, size)
     if size == ORDERS[-1]:
-        found += _beside_loud_pairs(book, view, first, order, operations)
+        active = [int(j) for j in np.flatnonzero(np.isneginf(nats))]
+        found += _beside_pairs(book, view, [*combinations(first, 2), *combinations(active, 2)], order, operations)
     best: dict[tuple[int, ...], float] = {}
     for one in found:
         best[one.inputs] = max(best.get(one.inputs, -np.inf), one.nats + float(loud[list(one.inputs)].sum()))
@@ -82,18 +83,20 @@ def _look(book: Book, view: Scene, look: Order, inputs: np.ndarray) -> list[Grou
     ]
 
 
-def _beside_loud_pairs(
-    book: Book, view: Scene, loud: Sequence[int], order: np.ndarray, operations: float
+def _beside_pairs(
+    book: Book, view: Scene, pairs: Sequence[tuple[int, int]], order: np.ndarray, operations: float
 ) -> list[Group]:
-    """Pairs of loud inputs with the pairs of others that show when multiplied by the shapes of the first."""
-    found = []
-    for pair in combinations(loud, 2):
+    """Pairs of loud or active inputs with the pairs of others that show when multiplied by the shapes of the first.
+
+    A set that follows a few wild rows of a product explains nothing that its other inputs could be seen through; the
+    shapes of its inputs do not depend on how well it fits.
+    """
+    found, look = [], Order(2, order.size, SLOW - 1, SLOW**2)
+    for pair in pairs[: int(operations / look.operations(view.n))]:
         first, second = (view.shapes.slow(np.array([book.problem.candidate([j]).columns[0]])) for j in pair)
         times = [first[a, :, 0] * second[b, :, 0] for a, b in product(range(SLOW), repeat=2)]
         through = replace(view, directions=np.stack([view.directions[0], *times]))
-        look = Order(2, order.size, SLOW - 1, len(times))
-        if look.operations(view.n) <= operations:
-            for one in _look(book, through, look, order):
-                if not set(one.inputs) & set(pair):
-                    found.append(Group(tuple(sorted((*one.inputs, *pair))), one.nats))
+        for one in _look(book, through, look, order):
+            if not set(one.inputs) & set(pair):
+                found.append(Group(tuple(sorted((*one.inputs, *pair))), one.nats))
     return found
