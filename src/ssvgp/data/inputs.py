@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ssvgp.data.mapped import let_go
-from ssvgp.data.view import LARGE, Standardised
+from ssvgp.data.view import Standardised
 from ssvgp.records import Member
+from ssvgp.settings.machine import LARGE
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
 HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole

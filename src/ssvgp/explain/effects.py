@@ -29,9 +29,9 @@ from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, 
 from ssvgp.gp.mixture import quantiles
 from ssvgp.records import Ensemble, Member, Prediction, has_sites
 
-GRID, PAIR_GRID = 30, 10
+GRID = 30
 SINGLE = float(np.finfo(np.float32).eps)
-FEW_VALUES = 10  # an input with at most this many values is shown at each of them
+FEW_VALUES = 10  # an input with at most this many is shown at each of them, and two inputs at as many of each
 EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
 MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
 CROSS = 2e7  # covariances that means may cost over all members, and bands as many
@@ -107,7 +107,7 @@ def interaction(
     if at == bt:
         raise ValueError(f"an interaction needs two different inputs, but {a!r} and {b!r} are one column of the fit")
     given = grids or (None, None)
-    left, right = _grid(fitted, at, given[0], PAIR_GRID), _grid(fitted, bt, given[1], PAIR_GRID)
+    left, right = _grid(fitted, at, given[0], FEW_VALUES), _grid(fitted, bt, given[1], FEW_VALUES)
     settings = _pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
     contrasts = np.concatenate([np.eye(1, settings.shape[0]), _pair_contrasts(left.size, right.size)])
     rows, found = _averages(fitted, np.array([at, bt]), settings, contrasts)

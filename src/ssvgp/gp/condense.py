@@ -14,11 +14,11 @@ import numpy as np
 
 from ssvgp.gp.batches import pieces
 from ssvgp.records import Member, Train, has_sites, row_noise
+from ssvgp.settings.machine import HELD
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
 MOST_INPUTS = 6  # beyond, cells are empty or hold one row
-MOST_CELLS = 2**24  # of the whole grid, occupied or not: their sums are kept in arrays
 ROWS = 2**16  # rows that are sorted into cells at a time
 
 
@@ -72,7 +72,7 @@ def _cells(
     """
     low = np.floor(X.min(axis=0) / sides)
     spans = np.floor(X.max(axis=0) / sides) - low + 1.0
-    if np.prod(spans) > MOST_CELLS:
+    if np.prod(spans) > HELD:  # cells of the whole grid, occupied or not: their sums are kept in arrays
         return None
     strides, total = np.concatenate([[1.0], np.cumprod(spans[:-1])]), int(np.prod(spans))
     keys = np.empty(X.shape[0], dtype=np.int32)

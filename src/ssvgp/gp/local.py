@@ -18,12 +18,12 @@ from ssvgp.gp.batches import Work, pieces
 from ssvgp.gp.condense import condense
 from ssvgp.gp.covariances import between, near, of_target, prior_variance, sites_of
 from ssvgp.gp.linalg import Factor, factor
-from ssvgp.gp.neighbours import Search, close_together, search_over
+from ssvgp.gp.neighbours import QUERIES, Search, close_together, search_over
 from ssvgp.gp.terms import metric
 from ssvgp.records import Member, Train, has_sites, row_noise
 
 CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
-GROUP = 256  # new rows that are tried together first
+GROUP = QUERIES  # new rows that are tried together first: their neighbours are sought together too
 SHARED = 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row
 
 

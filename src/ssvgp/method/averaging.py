@@ -27,7 +27,6 @@ from ssvgp.search.view import look
 from ssvgp.settings import Regime
 
 LESSER_MODE = 0.5  # nats
-CLEAR = 0.8
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -97,7 +96,7 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
     """Exact curvature and importance draws for the sets that carry weight; the others keep their distance to them."""
     first = _log_evidences(entries)
     weights = np.exp(first - logsumexp(first))
-    open_question = weights[0] < CLEAR  # else a second mode of a lesser set changes nothing
+    open_question = weights[0] < 1.0 - SMALL  # else a second mode of a lesser set changes nothing
     out, shift = [], 0.0
     empty: dict[Candidate, Entry] = {}  # without a sparse part all kernels are one model: its draws serve them all
     for rank, (entry, weight) in enumerate(zip(entries, weights, strict=True)):
