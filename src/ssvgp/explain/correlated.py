@@ -16,7 +16,7 @@ from ssvgp.settings.machine import HELD, LARGE
 ALIKE = 0.7  # correlation, of either sign, from which a column is worth a word
 ROWS = (50, 2000)  # of the table that are looked at, at least and at most
 WORTH = 0.05  # inputs with a lower inclusion probability are passed over
-MOST_INPUTS, MOST_OTHERS = 100, 8
+MOST_OTHERS = 8
 
 
 class Relative(NamedTuple):
@@ -33,7 +33,7 @@ def relatives_of(
 
     pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `HELD`.
     """
-    places = np.argsort(-pip, kind="stable")[:MOST_INPUTS]
+    places = np.argsort(-pip, kind="stable")[: max(1, LARGE // train.d)]  # whose correlations are held at a time
     places = places[pip[places] > WORTH]
     if not places.size:
         return {}

@@ -28,17 +28,16 @@ from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, with_weak
 from ssvgp.gp.mixture import quantiles
 from ssvgp.records import Ensemble, Member, Prediction, has_sites
+from ssvgp.settings.regime import SLIGHT
 
 GRID = 30
 SINGLE = float(np.finfo(np.float32).eps)
 FEW_VALUES = 10  # an input with at most this many is shown at each of them, and two inputs at as many of each
-EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
-MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
+MOST_ROWS, FEWEST_ROWS = 256, 16  # of the table, that an effect is averaged over
 CROSS = 2e7  # covariances that means may cost over all members, and bands as many
 DENSE = 1e10  # products that the covariances of a background may cost
 TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
-FAINT = 0.005  # of the variance of y: a background below it has no part in effects where rows are many
-SHARE = 0.98  # of the weight: members that have it between them speak for all where time is short
+MEMBERS = 3  # that speak for all of them where rows are many and time is short
 
 
 @dataclass(frozen=True)
@@ -134,14 +133,14 @@ def _pair_contrasts(g: int, h: int) -> np.ndarray:
 
 
 def without_faint_background(ensemble: Ensemble) -> Ensemble:
-    """The mixture with every faint background counted as noise: what one input does in it is little beside the band.
+    """The mixture with every slight background counted as noise: what one input does in it is little beside the band.
 
     Members then look at their active inputs alone, which among many rows is several times as fast.
     """
 
     def plain(member: Member) -> Member:
         at = member.parameters
-        if member.background is None or at.background >= FAINT:
+        if member.background is None or at.background >= SLIGHT:
             return member
         faint = replace(at, background=0.0, noise=at.noise + at.background)
         return replace(member, parameters=faint, background=None)
@@ -150,9 +149,12 @@ def without_faint_background(ensemble: Ensemble) -> Ensemble:
 
 
 def heaviest(weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one."""
+    """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one.
+
+    Those that carry next to nothing are left out however few they are.
+    """
     order = np.argsort(-weights, kind="stable")
-    enough = int(np.searchsorted(np.cumsum(weights[order]), SHARE * weights.sum())) + 1
+    enough = int(np.searchsorted(np.cumsum(weights[order]), (1.0 - SLIGHT) * weights.sum())) + 1
     chosen = np.sort(order[: min(enough, most)])
     return chosen, weights[chosen] / weights[chosen].sum()
 
@@ -285,7 +287,7 @@ def _grid(fitted: Fitted, place: int, grid: Any, count: int) -> np.ndarray:
     distinct = np.unique(values)
     if distinct.size <= FEW_VALUES:
         return distinct
-    low, high = np.quantile(values, [EDGE, 1.0 - EDGE])
+    low, high = np.quantile(values, [SLIGHT, 1.0 - SLIGHT])  # beyond, single rows decide
     if low == high:  # nearly all rows are alike: the few others are what there is to see
         low, high = distinct[0], distinct[-1]
     return np.linspace(low, high, count)

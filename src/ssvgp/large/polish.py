@@ -23,10 +23,10 @@ from ssvgp.large.blocks import block_of, local_rows, polished, sharpened
 from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
+from ssvgp.settings.regime import SLIGHT
 
 MOST_POLISHED = 4
 NEEDED = 6.0  # times the reach by which a background must be better on a large table
-LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def polish(
     undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
     """
     settings = regime.settings
-    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MOST_POLISHED]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
     rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)
@@ -129,7 +129,7 @@ def finished_members(
     workers: Executor = SERIAL,
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """One member for each set that counts, with its weight: with many rows the parameters of a set are certain."""
-    heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > LIGHTEST]
+    heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > SLIGHT]
     members = tuple(_finished(entry, train, regime, rng, workers) for entry, _ in heavy)
     share = np.array([w for _, w in heavy])
     return members, share / share.sum()

@@ -18,6 +18,7 @@ from ssvgp.settings.prior import Prior
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
 ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an exact fit: few cannot show roughness
+SLIGHT = 0.01  # share of a variance, of the rows or of the weight that nobody would miss
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 CHEAP = 200  # rows of which the usual number of sets is expanded and none of little weight is looked at again
 GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
