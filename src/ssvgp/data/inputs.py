@@ -15,7 +15,6 @@ from ssvgp.records import Member
 from ssvgp.settings.machine import LARGE
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
-HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
 PIECE = 2**20  # numbers that are looked at together
 
 
@@ -125,9 +124,12 @@ def inputs_of(X: np.ndarray, weights: np.ndarray | None = None) -> Inputs:
 
 
 def _duplicates(X: np.ndarray, columns: np.ndarray) -> dict[int, int]:
-    """Each column that equals an earlier one, with that one: exact equality, by hashes of the bytes."""
+    """Each column that equals an earlier one, with that one: exact equality, by hashes of the bytes.
+
+    Columns that are alike in the first rows alone are compared whole.
+    """
     found: dict[int, int] = {}
-    for alike in _groups(X[:HEAD], columns):
+    for alike in _groups(next(row_pieces(X)), columns):
         for same in _groups(X, alike):
             found |= {int(copy): int(same[0]) for copy in same[1:]}
     return dict(sorted(found.items()))

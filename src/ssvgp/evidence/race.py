@@ -14,8 +14,9 @@ import numpy as np
 
 from ssvgp.evidence.loo import LeaveOneOut, joined, total_difference
 from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings.regime import CHECKED_ROWS
 
-FIRST_ROWS = 1000  # of the first lap (B.3 compares members with the same active set on as many)
+FIRST_ROWS = CHECKED_ROWS  # of the first lap (B.3 compares members with the same active set on as many)
 GROWTH = 3  # rows after a lap over rows before it
 BEATEN = 4.0  # standard errors behind the leader from which a member meets no more rows
 NEGLIGIBLE = 12.0  # nats that the difference must amount to as well: below, the member may still carry weight

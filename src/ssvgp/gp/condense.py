@@ -14,12 +14,11 @@ import numpy as np
 
 from ssvgp.gp.batches import pieces
 from ssvgp.records import Member, Train, has_sites, row_noise
-from ssvgp.settings.machine import HELD
+from ssvgp.settings.machine import CACHED, HELD
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
 MOST_INPUTS = 6  # beyond, cells are empty or hold one row
-ROWS = 2**16  # rows that are sorted into cells at a time
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def _cells(
         return None
     strides, total = np.concatenate([[1.0], np.cumprod(spans[:-1])]), int(np.prod(spans))
     keys = np.empty(X.shape[0], dtype=np.int32)
-    for at in pieces(X.shape[0], ROWS):
+    for at in pieces(X.shape[0], CACHED // X.shape[1]):
         keys[at] = (np.floor(X[at] / sides) - low) @ strides
     counts = np.bincount(keys, minlength=total)
     occupied = np.flatnonzero(counts)

@@ -81,7 +81,7 @@ def polish(
     heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MOST_POLISHED]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
-    rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)
+    rows = local_rows(train, first.problem, first.fit, 2 * settings.search_blocks, settings.polish_rows, rng)
     at = [mode(e.problem, e.fit) for e in leaders]
 
     def score(member: int, block: np.ndarray) -> float:
@@ -92,9 +92,9 @@ def polish(
         gram = here.grams.get(kind)
         return log_likelihood(entry.problem.kernel, columns, here.y, at[member], gram, 0.0, here.noise)
 
-    standing = race_on_blocks(score, len(leaders), rows, settings.polish_blocks, regime.search.reach, workers)
+    standing = race_on_blocks(score, len(leaders), rows, settings.search_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
-    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.polish_blocks, standing.blocks)]
+    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.search_blocks, standing.blocks)]
     fits = workers.map(closer_fit(regime), [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))

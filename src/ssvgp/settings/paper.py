@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-SMALL_ROWS = 2000  # of the paper's method: up to here as on the toy (B.1), beyond as in experiment 2 (B.3)
+SMALL_ROWS = 2000  # up to here all is exact; the paper's method is as on the toy (B.1), beyond as in experiment 2 (B.3)
 LARGE_ROWS = 10_000  # the smallest table of experiment 2: from here on its shortcuts too
 
 

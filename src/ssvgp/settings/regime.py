@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.settings.auto import AutoSettings, SearchSettings
-from ssvgp.settings.paper import LARGE_ROWS, PaperSettings
+from ssvgp.settings.paper import LARGE_ROWS, SMALL_ROWS, PaperSettings
 from ssvgp.settings.prior import Prior
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
@@ -24,15 +24,14 @@ CHEAP = 200  # rows of which the usual number of sets is expanded and none of li
 GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
-FEW_INPUTS = 12  # up to this many inputs every addition is tried, and every one of the 2^d sets has a price
+FEW_INPUTS = 12  # up to this many every addition is tried, every one of the 2^d sets has a price, and draws cover them
 MEASURED_INPUTS = 40  # up to so many excluded inputs are all measured, where fits cost next to nothing
 WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
-DENSE_CANDIDATES = 2000  # rows among which the dense start seeks neighbours
 FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
-CHECKED_ROWS = 1000  # left out in turn by a check where rows are too many for all of them
+CHECKED_ROWS = 1000  # left out in turn where rows are too many for all: by a check, and by the first lap of a race
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,7 @@ class Regime:
     def hurried(self) -> Regime:
         """The same with as little work in averaging as can be: for a fit that was interrupted."""
         s = self.settings
-        quick = replace(s, polish_blocks=1, polish_rows=s.block_rows)
+        quick = replace(s, search_blocks=1, polish_rows=s.block_rows)
         return replace(self, settings=quick, draws=self.draws / 12, components=self.components and 1)
 
     def __str__(self) -> str:
@@ -129,7 +128,7 @@ def regime_for(
     d: int,
     settings: AutoSettings | PaperSettings | None = None,
     prior: Prior | None = None,
-    exact_limit: int = 2000,
+    exact_limit: int = SMALL_ROWS,
     predict_neighbours: int = 256,
     worth: float = 1.0,
 ) -> Regime:
@@ -203,7 +202,7 @@ def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
     group = int(np.clip(each, settings.block_rows // 4, n))
     return {
         # as dear as the blocks that the leading sets are weighed on at most
-        "weighed_together": n**3 <= 2 * settings.polish_blocks * settings.polish_rows**3,
+        "weighed_together": n**3 <= 2 * settings.search_blocks * settings.polish_rows**3,
         "group_rows": group,
         "one_group": group >= n,
         "paired_inputs": max(1, int(each)),
@@ -240,4 +239,4 @@ def _dense(n: int, d: int, settings: AutoSettings) -> PaperSettings | None:
         return settings.dense
     batch = min(settings.dense_batch, max(2, n // 4))
     kind = "nearest" if d <= WIDE else "uniform"
-    return replace(settings.dense, minibatch=batch, minibatch_kind=kind, candidates=DENSE_CANDIDATES)
+    return replace(settings.dense, minibatch=batch, minibatch_kind=kind)

@@ -156,7 +156,7 @@ def test_inclusion_probabilities_rest_on_all_weights_and_predictions_on_the_thin
 def test_the_dense_start_of_the_default_keeps_its_own_constants() -> None:
     dense = AutoSettings().dense
     assert (dense.parametrisation, dense.first_steps, dense.learning_rate) == ("log", 100, None)
-    assert replace(dense, parametrisation=None, first_steps=200) == PaperSettings()
+    assert replace(dense, parametrisation=None, first_steps=200, candidates=10_000) == PaperSettings()
 
 
 def test_large_data_is_scored_by_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:

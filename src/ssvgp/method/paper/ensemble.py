@@ -11,7 +11,7 @@ import numpy as np
 
 from ssvgp.evidence import loo
 from ssvgp.evidence.loo import LeaveOneOut
-from ssvgp.evidence.race import Race, Score, race
+from ssvgp.evidence.race import FIRST_ROWS, GROWTH, Race, Score, race
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.paper import weights
 from ssvgp.method.paper.acavi import Fit, Progress
@@ -25,7 +25,7 @@ from ssvgp.settings import PaperSettings
 
 SHARES = {"a-CAVI": 0.7, "leave-one-out": 0.3}  # how time is usually spent, for estimates of what remains
 EXTRA_LAP = 300  # extra gradient steps between two looks at the leave-one-out density
-EXTRA_ROWS = 3000  # on which the two are compared
+EXTRA_ROWS = GROWTH * FIRST_ROWS  # on which the two are compared: as many as two laps of a race
 
 
 def paper_ensemble(
