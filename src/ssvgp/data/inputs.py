@@ -12,10 +12,9 @@ import numpy as np
 from ssvgp.data.mapped import let_go
 from ssvgp.data.view import Standardised
 from ssvgp.records import Member
-from ssvgp.settings.machine import LARGE
+from ssvgp.settings.machine import CACHED, LARGE
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
-PIECE = 2**20  # numbers that are looked at together
 
 
 class DataWarning(UserWarning):
@@ -51,11 +50,11 @@ def scale_of(values: np.ndarray, weights: np.ndarray | None = None) -> Scale:
 
 
 def row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
-    """Successive rows of a table as doubles, about a million numbers at a time.
+    """Successive rows of a table as doubles, so many at a time as stay in the cache.
 
     In one order in memory whatever that of the table, since sums in another order round otherwise.
     """
-    step = max(1, PIECE // max(1, values[:1].size))
+    step = max(1, CACHED // max(1, values[:1].size))
     for start in range(0, len(values), step):
         yield np.ascontiguousarray(values[start : start + step], dtype=float)
         let_go(values)

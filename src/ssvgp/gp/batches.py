@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ssvgp.run.workers import Workers
-from ssvgp.settings.machine import HELD
+from ssvgp.settings.machine import HELD, LARGE
 
-BATCH_BYTES = 2**26  # of one batch
+BATCH_BYTES = 8 * LARGE  # of one batch
 
 Found = TypeVar("Found")
 

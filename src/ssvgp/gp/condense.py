@@ -18,7 +18,6 @@ from ssvgp.settings.machine import CACHED, HELD
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
-MOST_INPUTS = 6  # beyond, cells are empty or hold one row
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ def condense(train: Train, member: Member) -> Condensed | None:
         return None
     rows = row_noise(train.noise)
     counted = None if rows is None else noise / rows.at(noise).variance
-    if not 0 < p <= MOST_INPUTS or not member.kernel.local or not (member.parameters.theta > 0).all():
+    if p == 0 or not member.kernel.local or not (member.parameters.theta > 0).all():
         return None
     for side, least in SIDES:
         if varies_within(member, side) <= WITHIN * noise:

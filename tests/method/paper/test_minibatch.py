@@ -19,7 +19,7 @@ def data(n: int = 60, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("large", [2**24, 16])
 def test_neighbours_are_those_of_the_obvious_search(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minibatch, "HELD", large)
-    monkeypatch.setattr(minibatch, "PIECE_NUMBERS", 28)  # several pieces, the last one shorter
+    monkeypatch.setattr(minibatch, "CACHED", 28)  # several pieces, the last one shorter
     X, y = data()
     theta = np.array([1.0, -0.3, 0.0, 2.0])
     active = np.array([0, 1, 2, 4])

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.records import RowNoise, Train, row_noise
-from ssvgp.settings.machine import HELD
-
-PIECE_NUMBERS = 2**16  # of a pool that are looked at together: few enough for a fast cache
+from ssvgp.settings.machine import CACHED, HELD
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def squared_distances(source: Pool, theta: np.ndarray, centre: int) -> np.ndarra
 def _distances_in_one_pass(X: np.ndarray, weight: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """sum_j w_j (x_ij - c_j)^2 (r,), each number of X (r, p) read from memory once, which is what a large X costs."""
     out = np.empty(X.shape[0])
-    step = max(1, PIECE_NUMBERS // X.shape[1])
+    step = max(1, CACHED // X.shape[1])
     work = np.empty((step, X.shape[1]), dtype=X.dtype)
     for start in range(0, X.shape[0], step):
         part = X[start : start + step]
