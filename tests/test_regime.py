@@ -13,7 +13,7 @@ from ssvgp import AutoSettings, PaperSettings, Prior, SSVGPRegressor
 from ssvgp.settings import regime_for
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "ssvgp"
-ROOMS = ("search", "evidence", "method", "explain", "estimator.py")
+ROOMS = ("search", "evidence", "method", "explain", "estimator")
 DATA = {"X", "y"}  # names whose size is n or d
 MEASURES = {"n", "d"}
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.explain.effects import (
-    FEW_VALUES,
     FEWEST_ROWS,
     GRID,
     MEMBERS,
@@ -30,6 +29,7 @@ from ssvgp.explain.effects import (
     without_faint_background,
 )
 from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.values import FEW_VALUES
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated, weak_means
 from ssvgp.settings.regime import SLIGHT
 
