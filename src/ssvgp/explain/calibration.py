@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from ssvgp.evidence.loo import LeaveOneOut, exact, sample_rows, truncated
-from ssvgp.explain.effects import MEMBERS, heaviest
+from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
 from ssvgp.records import Member, Prediction, Response, has_sites
+from ssvgp.settings.regime import MEMBERS
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import numpy as np
 from ssvgp.data.inputs import Inputs
 from ssvgp.records import Train
 from ssvgp.settings.machine import HELD, LARGE
+from ssvgp.settings.regime import SLIGHT
 
 ALIKE = 0.7  # correlation, of either sign, from which a column is worth a word
 ROWS = (50, 2000)  # of the table that are looked at, at least and at most
-WORTH = 0.05  # inputs with a lower inclusion probability are passed over
 MOST_OTHERS = 8
 
 
@@ -34,7 +34,7 @@ def relatives_of(
     pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `HELD`.
     """
     places = np.argsort(-pip, kind="stable")[: max(1, LARGE // train.d)]  # whose correlations are held at a time
-    places = places[pip[places] > WORTH]
+    places = places[pip[places] > SLIGHT]
     if not places.size:
         return {}
     correlation = _correlations(train, places, rng)

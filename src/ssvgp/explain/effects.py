@@ -28,14 +28,12 @@ from ssvgp.explain.values import FEW_VALUES, check_level, grid_of, place_of, sta
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, with_weak
 from ssvgp.gp.mixture import quantiles
 from ssvgp.records import Ensemble, Member, Prediction, has_sites
-from ssvgp.settings.regime import SLIGHT
+from ssvgp.settings.regime import CHECKED_ROWS, SLIGHT
 
 GRID = 30
 MOST_ROWS, FEWEST_ROWS = 256, 16  # of the table, that an effect is averaged over
 CROSS = 2e7  # covariances that means may cost over all members, and bands as many
 DENSE = 1e10  # products that the covariances of a background may cost
-TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
-MEMBERS = 3  # that speak for all of them where rows are many and time is short
 
 
 @dataclass(frozen=True)
@@ -167,7 +165,7 @@ def _averages(
     train, count = fitted.train, settings.shape[0]
     values = settings[:, :, None]
     if fitted.neighbours is not None:
-        rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
+        rows = fitted.reference(int(np.clip(CHECKED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
         ensemble = without_faint_background(fitted.ensemble)
         found = averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)

@@ -23,7 +23,6 @@ import numpy as np
 from ssvgp.explain.effects import (
     FEWEST_ROWS,
     GRID,
-    MEMBERS,
     MOST_ROWS,
     heaviest,
     without_faint_background,
@@ -31,7 +30,7 @@ from ssvgp.explain.effects import (
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.values import FEW_VALUES
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated, weak_means
-from ssvgp.settings.regime import SLIGHT
+from ssvgp.settings.regime import MEMBERS, SLIGHT
 
 EXCHANGES = 4  # other rows that each row takes an input from
 BUDGET = 4e8  # covariances that all inputs, their curves, and all pairs may each cost

@@ -23,9 +23,8 @@ from ssvgp.large.blocks import block_of, local_rows, polished, sharpened
 from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
-from ssvgp.settings.regime import SLIGHT
+from ssvgp.settings.regime import MEMBERS, SLIGHT
 
-MOST_POLISHED = 4
 NEEDED = 6.0  # times the reach by which a background must be better on a large table
 
 
@@ -78,7 +77,7 @@ def polish(
     undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
     """
     settings = regime.settings
-    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MOST_POLISHED]
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MEMBERS]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
     rows = local_rows(train, first.problem, first.fit, 2 * settings.search_blocks, settings.polish_rows, rng)

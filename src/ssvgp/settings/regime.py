@@ -31,7 +31,9 @@ SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
 FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
-CHECKED_ROWS = 1000  # left out in turn where rows are too many for all: by a check, and by the first lap of a race
+# rows predicted from their neighbours where rows are too many for all: by a check, the first lap of a race, an effect
+CHECKED_ROWS = 1000
+MEMBERS = 4  # of a mixture where rows are many: prediction pays for every one
 
 
 @dataclass(frozen=True)
