@@ -34,7 +34,6 @@ from ssvgp.settings.regime import MEMBERS, SLIGHT
 
 EXCHANGES = 4  # other rows that each row takes an input from
 BUDGET = 4e8  # covariances that all inputs, their curves, and all pairs may each cost
-TRUNCATED = 1e5  # covariances that take as long as one truncated prediction, of which half of everything is asked
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,8 @@ def _plan(fitted: Fitted, q: int) -> _Plan:
     exact = fitted.neighbours is None
     knots, exchanges = (GRID, EXCHANGES) if exact else (GRID // 2, EXCHANGES // 2)
     k = len(fitted.ensemble.members)
-    unit = k * fitted.train.n if exact else min(k, MEMBERS) * TRUNCATED
+    # a truncated prediction takes about as long as the covariances of all pairs of its neighbours
+    unit = k * fitted.train.n if fitted.neighbours is None else min(k, MEMBERS) * fitted.neighbours**2
     of_one = BUDGET / (unit * q)
     rows, curve_rows = (int(np.clip(of_one / each, FEWEST_ROWS, MOST_ROWS)) for each in (exchanges, knots))
     # each pair takes three values of every row; an input has one pair at least

@@ -17,7 +17,7 @@ ROUTINES = ("dpotrf", "dpotri", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum"
 # rows up to which the wrappers are called, since the lock is held so shortly that ctypes costs more, and a triangle is
 # not halved further, since many small steps would make threads wait for each other
 SMALL = 128
-HALVED = 400  # rows up to which a triangle is inverted by halves, which is faster there than LAPACK's own way
+HALVED = 4 * SMALL  # rows up to which a triangle is inverted by halves, twice, which is faster than LAPACK's own way
 
 
 def _addresses() -> dict[str, int] | None:

@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from ssvgp.evidence import loo
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.evidence.race import Standing, race_on_blocks
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
@@ -24,8 +25,6 @@ from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
 from ssvgp.settings.regime import MEMBERS, SLIGHT
-
-NEEDED = 6.0  # times the reach by which a background must be better on a large table
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +51,14 @@ class Polished:
         return Rested(count, float(ahead), self.error)
 
 
-def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
+def without_idle_background(entries: list[Entry]) -> list[Entry]:
     """The entries without background alone, where the best of them is about as good as the best of all.
 
     A background that does little gains or loses little evidence, but on a large table its members look at all columns
     of all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
     """
     plain = [e for e in entries if not e.fit.candidate.background]
-    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * regime.search.reach
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEGLIGIBLE
     return plain if near else entries
 
 
@@ -157,9 +156,10 @@ def _judged(
     members: Sequence[Member], train: Train, regime: Regime, rng: np.random.Generator, workers: Executor
 ) -> list[loo.LeaveOneOut]:
     """Leave-one-out as predictions will be made: from all rows, or for a sample of rows from their neighbours."""
-    rows, m = loo.sample_rows(train.n, regime.settings.judged_rows, rng), regime.predict_neighbours
+    m = regime.predict_neighbours
     if m is None:
         return workers.map(loo.exact, [(train, member) for member in members])
+    rows = loo.sample_rows(train.n, regime.check_rows or train.n, rng)
     return workers.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
 
 

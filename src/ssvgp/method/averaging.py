@@ -35,7 +35,7 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(books)
     if not regime.exact:
-        entries = without_idle_background(entries, regime)
+        entries = without_idle_background(entries)
     bar = entries[0].log_evidence - 2.0 * regime.search.reach
     entries = [entry for entry in entries if entry.log_evidence > bar]
     workers = books[0].workers

@@ -62,7 +62,6 @@ class PaperSettings:
     kappa_place: str | None = None
     loo_neighbours: int | None = None  # None: exact up to 2000 rows, 64 beyond
     loo_rows: int | None = 10_000  # rows that a truncated density is taken over at most (evidence/race.py); None: all
-    predict_neighbours: int = 256  # from 10^4 rows on; below, predictions condition on all rows
     thin: int | None = 100  # trials of the multinomial thinning of predictive weights; None keeps the weights
     best_only: bool | None = None  # of each active set first, then of all; None: from 10^4 rows on, as in B.3
     shared_first_round: bool | None = None  # None: from 10^4 rows on, as in the authors' public code

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ssvgp.settings.auto import AutoSettings, SearchSettings
+from ssvgp.settings.machine import LARGE
 from ssvgp.settings.paper import LARGE_ROWS, SMALL_ROWS, PaperSettings
 from ssvgp.settings.prior import Prior
 
@@ -26,7 +27,6 @@ MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as m
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 FEW_INPUTS = 12  # up to this many every addition is tried, every one of the 2^d sets has a price, and draws cover them
 MEASURED_INPUTS = 40  # up to so many excluded inputs are all measured, where fits cost next to nothing
-WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
 FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
@@ -142,9 +142,7 @@ def regime_for(
     auto = settings if isinstance(settings, AutoSettings) else AutoSettings()
     exact_rows = exact_limit // 2 if auto.exact_rows is None else auto.exact_rows
     exact = n <= exact_rows
-    limit, m = exact_limit, predict_neighbours
-    if paper is not None:
-        limit, m = max(exact_limit, LARGE_ROWS - 1), paper.predict_neighbours
+    limit = exact_limit if paper is None else max(exact_limit, LARGE_ROWS - 1)
     return Regime(
         n=n,
         d=d,
@@ -157,7 +155,7 @@ def regime_for(
         dense=_dense(n, d, auto),
         rows_together=min(n, max(exact_limit, auto.polish_rows)),
         in_pieces=n > exact_limit,
-        predict_neighbours=None if n <= limit else m,
+        predict_neighbours=None if n <= limit else predict_neighbours,
         check_rows=None if n <= exact_limit else CHECKED_ROWS,
         **_passes(n, auto),
         **_breadth(n, d, auto, exact),
@@ -234,11 +232,11 @@ def _backgrounds(n: int, d: int, settings: AutoSettings, exact: bool, worth: flo
 
 
 def _dense(n: int, d: int, settings: AutoSettings) -> PaperSettings | None:
-    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a wide table."""
-    if d > settings.most_dense_inputs:
+    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a table."""
+    batch = settings.dense_batch
+    if batch * d > LARGE:
         return None
-    if n <= 4 * settings.dense_batch:
+    if n <= 4 * batch:
         return settings.dense
-    batch = min(settings.dense_batch, max(2, n // 4))
-    kind = "nearest" if d <= WIDE else "uniform"
+    kind = "nearest" if settings.dense.candidates * d <= LARGE else "uniform"
     return replace(settings.dense, minibatch=batch, minibatch_kind=kind)
