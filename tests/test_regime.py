@@ -13,7 +13,7 @@ from ssvgp import AutoSettings, PaperSettings, Prior, SSVGPRegressor
 from ssvgp.settings import regime_for
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "ssvgp"
-ROOMS = ("search", "evidence", "method", "explain", "estimator.py")
+ROOMS = ("search", "evidence", "method", "explain", "estimator")
 DATA = {"X", "y"}  # names whose size is n or d
 MEASURES = {"n", "d"}
 
@@ -135,8 +135,8 @@ def test_every_set_is_visited_where_rows_and_inputs_are_few() -> None:
 
 
 def test_the_dense_start_is_left_out_of_the_widest_tables_and_takes_small_batches_of_tall_ones() -> None:
-    assert regime_for(100, 20_001).dense is None
-    small, tall, wide = (regime_for(n, d).dense for n, d in ((512, 9), (513, 1000), (513, 1001)))
+    assert regime_for(100, 32_769).dense is None
+    small, tall, wide = (regime_for(n, d).dense for n, d in ((512, 9), (513, 2097), (513, 2098)))
     assert small is not None and small.minibatch is None
     assert tall is not None and (tall.minibatch, tall.minibatch_kind) == (128, "nearest")
     assert wide is not None and wide.minibatch_kind == "uniform"

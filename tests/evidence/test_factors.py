@@ -203,14 +203,14 @@ def test_strengths_beyond_the_hopeless_ones_change_nothing(monkeypatch: pytest.M
     plain = module.stack_values
     monkeypatch.setattr(module, "stack_values", lambda *a: asked.append(len(a[3])) or plain(*a))
     few = measured(case, found, 3, np.ones(1), base(case, found))
-    assert sum(asked) == module.MIDDLING
-    monkeypatch.setattr(module, "HOPELESS", np.inf)
+    assert sum(asked) == THETAS.size // 2
+    monkeypatch.setattr(module, "NEGLIGIBLE", np.inf)
     every = measured(case, found, 3, np.ones(1), base(case, found))
-    assert sum(asked) == module.MIDDLING + THETAS.size
+    assert sum(asked) == THETAS.size // 2 + THETAS.size
     assert few == pytest.approx(every, abs=1e-6)
     # an input that matters is tried at every strength
     asked.clear()
-    monkeypatch.setattr(module, "HOPELESS", 15.0)
+    monkeypatch.setattr(module, "NEGLIGIBLE", 12.0)
     lone = fitted(case, (1,))
     measured(case, lone, 0, np.ones(1), base(case, lone))
     assert sum(asked) == THETAS.size

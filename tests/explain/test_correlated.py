@@ -40,7 +40,7 @@ def test_correlations_are_those_of_numpy_in_numbers_of_the_table() -> None:
 def test_a_large_table_is_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
     X, pip = table(5000), np.array([0.0, 1.0, 0.9, 0.0, 0.0, 0.0, 0.0])
     whole = np.corrcoef(X[:, [1, 4]], rowvar=False)[0, 1]
-    monkeypatch.setattr(relatives, "NUMBERS", 6 * 400)
+    monkeypatch.setattr(relatives, "HELD", 6 * 400)
     monkeypatch.setattr(relatives, "LARGE", 6 * 37)  # pieces that do not divide the rows
     near = found_in(X, pip)[1][0]
     assert near.column == 4 and 0 < abs(near.correlation - whole) < 0.1

@@ -91,10 +91,12 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES.keys())
 @pytest.mark.parametrize("p", [1, 4, 60])
-@pytest.mark.parametrize("cap", [16, 4096])
-def test_products_find_what_sorting_all_distances_finds(table, p, cap, monkeypatch) -> None:
-    monkeypatch.setattr(neighbours, "LEAST_CAP", cap)  # the small one sends many queries to the search by differences
-    monkeypatch.setattr(neighbours, "COLUMNS", 128)
+@pytest.mark.parametrize("candidates", [1, 16])
+def test_products_find_what_sorting_all_distances_finds(table, p, candidates, monkeypatch) -> None:
+    monkeypatch.setattr(
+        neighbours, "MOST_CANDIDATES", candidates
+    )  # the small one sends many queries to the search by differences
+    monkeypatch.setattr(neighbours, "COLUMNS", 32)
     monkeypatch.setattr(neighbours, "QUERIES", 16)
     rng = np.random.default_rng(p)
     rows = table(rng, p)

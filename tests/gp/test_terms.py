@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.gp.axes import EVEN_FLOOR, evened_axes, repetition
+from ssvgp.gp.axes import LEAST, evened_axes, repetition
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.terms import Background, Constant, Sparse
 from ssvgp.model.terms import BACKGROUNDS, Columns, backgrounds_for, from_plain, register
@@ -135,7 +135,7 @@ def test_evened_axes_raise_the_faint_directions_and_keep_the_usual_distance(n: i
     Z = X @ evened_axes(X)
     values = np.linalg.svd(X, compute_uv=False)
     values = values[values > 1e-5 * values[0]]
-    expected = values / (values**2 + EVEN_FLOOR * values[0] ** 2) ** 0.25
+    expected = values / (values**2 + LEAST * values[0] ** 2) ** 0.25
     found = np.linalg.svd(Z, compute_uv=False)[: values.size]
     assert found / found[0] == pytest.approx(expected / expected[0], rel=1e-4)
     assert (Z**2).sum() == pytest.approx((X**2).sum())

@@ -10,11 +10,12 @@ import pytest
 from ssvgp.evidence import loo
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import Problem, fit
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.predict import predict_member
 from ssvgp.gp.terms import Linear
 from ssvgp.large.blocks import block_of, fitting, local_rows
-from ssvgp.large.polish import NEEDED, _calibrated, _judged, finished_members, without_idle_background
+from ssvgp.large.polish import _calibrated, _judged, finished_members, without_idle_background
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
 from ssvgp.run.workers import SERIAL
@@ -39,13 +40,11 @@ def entry(train: Train, active: tuple[int, ...] = (0,), kind: str = "", evidence
 
 def test_a_background_must_be_worth_its_price() -> None:
     train = table()
-    regime = regime_for(train.n, train.d)
-    price = NEEDED * regime.search.reach
-    plain, dense = entry(train, evidence=0.0), entry(train, kind="linear", evidence=price - 1.0)
-    assert without_idle_background([dense, plain], regime) == [plain]
-    needed = replace(dense, log_evidence=price + 1.0)
-    assert without_idle_background([needed, plain], regime) == [needed, plain]
-    assert without_idle_background([needed], regime) == [needed]
+    plain, dense = entry(train, evidence=0.0), entry(train, kind="linear", evidence=NEGLIGIBLE - 1.0)
+    assert without_idle_background([dense, plain]) == [plain]
+    needed = replace(dense, log_evidence=NEGLIGIBLE + 1.0)
+    assert without_idle_background([needed, plain]) == [needed, plain]
+    assert without_idle_background([needed]) == [needed]
 
 
 @pytest.mark.parametrize("factor", [0.2, 4.0])
@@ -78,7 +77,7 @@ def test_the_parameters_that_predict_best_from_neighbours_are_chosen() -> None:
     train = table(800)
     here = entry(train)
     off = replace(here.fit, summit=replace(here.fit.summit, z=here.fit.summit.z + np.array([-4.0, 0.0, 1.5])))
-    settings = AutoSettings(judged_rows=200, blocks=4, block_rows=100)
+    settings = AutoSettings(blocks=4, block_rows=100)
     rng, regime = np.random.default_rng(0), regime_for(800, train.d, settings, exact_limit=700, predict_neighbours=50)
     (member,), weights = finished_members([replace(here, fit=off)], np.ones(1), train, regime, rng)
     rows = np.arange(0, 800, 5)
@@ -92,7 +91,7 @@ def test_the_judge_predicts_as_the_model_will() -> None:
     train = table(300)
     member = member_at(entry(train), entry(train).fit.summit.z)
     for limit, rows in ((300, 300), (299, 120)):
-        regime = regime_for(300, train.d, AutoSettings(judged_rows=120), exact_limit=limit)
+        regime = replace(regime_for(300, train.d, exact_limit=limit), check_rows=120)
         (score,) = _judged([member], train, regime, np.random.default_rng(0), SERIAL)
         assert score.rows.size == rows
     assert np.allclose(score.mean, loo.exact(train, member).mean[score.rows], atol=0.05)

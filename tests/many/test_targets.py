@@ -16,6 +16,7 @@ import ssvgp
 from ssvgp import DataWarning, SSVGPRegressor, StoreError
 from ssvgp.many import fitting
 from ssvgp.many.table import SharedTable, no_two_alike
+from ssvgp.method.request import checked_request
 from ssvgp.run.memo import Memo
 
 N, D = 40, 6
@@ -183,7 +184,7 @@ def test_a_file_holds_all_targets_and_their_common_arrays_once(model: SSVGPRegre
 
 def test_a_backend_sees_how_large_the_table_is() -> None:
     X, Y = table()
-    asked = fitting.Asked(ssvgp.estimator.checked_request(light()), light()._regime_of(), 2000)
+    asked = fitting.Asked(checked_request(light()), light()._regime_of(), 2000)
     shared = fitting.shared_table(X, Y, None, None, asked)
     assert isinstance(shared, SharedTable) and shared.X is None  # every target has all rows: one copy travels
     assert shared.__sizeof__() > X.nbytes

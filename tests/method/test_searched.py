@@ -63,7 +63,7 @@ def test_it_is_one_line_of_sentences_and_says_what_it_holds() -> None:
 
 
 def test_evidence_of_part_of_the_rows_says_so(tmp_path: Path) -> None:
-    few = replace(LIGHT, block_rows=60, polish_rows=60, polish_blocks=2, blocks=4, judged_rows=50)
+    few = replace(LIGHT, block_rows=60, polish_rows=60, search_blocks=2, blocks=4)
     model = SSVGPRegressor(kernel="se", settings=few, exact_limit=200, random_state=0).fit(*table(900))
     rested = model.search_.rested
     assert 120 <= rested.rows < 900 and f"on {rested.rows} rows" in str(model.search_)

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ssvgp.data.mapped import let_go
-from ssvgp.data.view import LARGE, Standardised
+from ssvgp.data.view import Standardised
 from ssvgp.records import Member
+from ssvgp.settings.machine import CACHED, LARGE
 
 ROUNDING = 16.0 * float(np.finfo(float).eps)  # a column that varies by less than this of its size is constant
-HEAD = 64  # rows by which columns are sorted into possible duplicates before they are compared whole
-PIECE = 2**20  # numbers that are looked at together
 
 
 class DataWarning(UserWarning):
@@ -51,11 +50,11 @@ def scale_of(values: np.ndarray, weights: np.ndarray | None = None) -> Scale:
 
 
 def row_pieces(values: np.ndarray) -> Iterator[np.ndarray]:
-    """Successive rows of a table as doubles, about a million numbers at a time.
+    """Successive rows of a table as doubles, so many at a time as stay in the cache.
 
     In one order in memory whatever that of the table, since sums in another order round otherwise.
     """
-    step = max(1, PIECE // max(1, values[:1].size))
+    step = max(1, CACHED // max(1, values[:1].size))
     for start in range(0, len(values), step):
         yield np.ascontiguousarray(values[start : start + step], dtype=float)
         let_go(values)
@@ -124,9 +123,12 @@ def inputs_of(X: np.ndarray, weights: np.ndarray | None = None) -> Inputs:
 
 
 def _duplicates(X: np.ndarray, columns: np.ndarray) -> dict[int, int]:
-    """Each column that equals an earlier one, with that one: exact equality, by hashes of the bytes."""
+    """Each column that equals an earlier one, with that one: exact equality, by hashes of the bytes.
+
+    Columns that are alike in the first rows alone are compared whole.
+    """
     found: dict[int, int] = {}
-    for alike in _groups(X[:HEAD], columns):
+    for alike in _groups(next(row_pieces(X)), columns):
         for same in _groups(X, alike):
             found |= {int(copy): int(same[0]) for copy in same[1:]}
     return dict(sorted(found.items()))

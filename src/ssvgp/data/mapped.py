@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.settings.machine import LARGE
+
 SHARED_MODES = ("r", "r+", "w+")  # pages of these are those of the file; mode "c" has changes of its own to lose
-SCATTERED = 64  # rows far apart that are read before they are let go
+SCATTERED = 8 * LARGE // 2**19  # rows far apart that are read before they are let go, half a megabyte each
 
 
 def let_go(array: np.ndarray) -> None:

@@ -9,7 +9,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import validate_data
 
 from ssvgp.data.inputs import row_pieces, text_columns
-from ssvgp.data.view import LARGE
+from ssvgp.settings.machine import LARGE
 
 KINDS = {"dtype": [np.float64, np.float32]}
 

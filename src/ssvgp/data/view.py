@@ -10,9 +10,7 @@ import numpy as np
 
 from ssvgp.data.mapped import let_go, take_rows
 from ssvgp.records import Member, Train
-
-# numbers of a table that are read together: a larger one is read in pieces, and standardised on the fly, not at once
-LARGE = 2**22
+from ssvgp.settings.machine import LARGE
 
 
 @dataclass(frozen=True)

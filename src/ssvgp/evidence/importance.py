@@ -22,12 +22,13 @@ from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_values, log_mode
 from ssvgp.evidence.logs import log_mean, log_sum
 from ssvgp.gp.linalg import factor, solve
 from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings.regime import FEW_INPUTS
 
 FREEDOM = 8.0  # of the t distribution that proposes
 FEWEST_EFFECTIVE = 4.0  # below this many effective draws the Laplace evidence is kept
 ENOUGH = 0.3  # share of effective draws below which the proposal is adapted once
 IDLE = (-2.0, 1.3)  # mean and sd of log theta of an input that does nothing
-LARGEST = 12  # parameters beyond which a few dozen draws cannot cover the space
+LARGEST = FEW_INPUTS  # parameters beyond which a few dozen draws cannot cover the space
 # SciPy 1.15 renamed the generator of a sequence from `seed`; the numbers are the same by either name.
 GENERATOR = "rng" if "rng" in inspect.signature(qmc.Sobol.__init__).parameters else "seed"
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+NEGLIGIBLE = 12.0  # nats behind the best from which nothing carries weight any more
+
 
 def log_sum(values: Sequence[float] | np.ndarray) -> float:
     """log sum_i exp(values_i) of a vector; minus infinity where all are."""

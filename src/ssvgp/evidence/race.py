@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.evidence.loo import LeaveOneOut, joined, total_difference
 from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings.regime import CHECKED_ROWS
 
-FIRST_ROWS = 1000  # of the first lap (B.3 compares members with the same active set on as many)
+FIRST_ROWS = CHECKED_ROWS  # of the first lap (B.3 compares members with the same active set on as many)
 GROWTH = 3  # rows after a lap over rows before it
-BEATEN = 4.0  # standard errors behind the leader from which a member meets no more rows
-NEGLIGIBLE = 12.0  # nats that the difference must amount to as well: below, the member may still carry weight
-SURE = 3.0  # standard errors on blocks, which are few and hold many rows each
+SURE = 3.0  # standard errors behind the leader from which a member meets no more rows, or blocks of rows
 
 Score = Callable[[Sequence[int], np.ndarray], Sequence[LeaveOneOut]]
 
@@ -94,7 +94,7 @@ def _running(scores: dict[int, LeaveOneOut]) -> list[int]:
     leader, out = scores[_leader(scores)], []
     for index, one in scores.items():
         behind = total_difference(leader, one)
-        if one.rows.size == leader.rows.size and behind.value <= max(BEATEN * behind.standard_error, NEGLIGIBLE):
+        if one.rows.size == leader.rows.size and behind.value <= max(SURE * behind.standard_error, NEGLIGIBLE):
             out.append(index)
     return out
 

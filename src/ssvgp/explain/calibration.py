@@ -18,9 +18,7 @@ from ssvgp.explain.effects import heaviest
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp.mixture import distribution, log_density, quantiles
 from ssvgp.records import Member, Prediction, Response, has_sites
-
-PREDICTIONS = 3000  # that a sample of rows, left out in turn, may cost over all members
-MEMBERS = 8  # that speak for all of them where rows are many
+from ssvgp.settings.regime import MEMBERS
 
 
 @dataclass(frozen=True)
@@ -151,8 +149,7 @@ def sampled(fitted: Fitted, neighbours: int, most: int) -> tuple[np.ndarray, Pre
     At most so many rows are asked for. The cost does not depend on n but through the search for neighbours.
     """
     chosen, weights = heaviest(fitted.ensemble.weights, MEMBERS)
-    count = min(PREDICTIONS // chosen.size, most)
-    rows = sample_rows(fitted.train.n, count, fitted.generator())
+    rows = sample_rows(fitted.train.n, most, fitted.generator())
     members = [fitted.ensemble.members[k] for k in chosen]
     each = [truncated(fitted.train, member, neighbours, rows=rows) for member in members]
     return rows, _mixed(each, weights, fitted, _response(fitted, members))

@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ssvgp.data.inputs import Inputs
-from ssvgp.data.view import LARGE
 from ssvgp.records import Train
+from ssvgp.settings.machine import HELD, LARGE
+from ssvgp.settings.regime import SLIGHT
 
 ALIKE = 0.7  # correlation, of either sign, from which a column is worth a word
-NUMBERS = 2**24  # of the table that are looked at: random rows where it has more
-ROWS = (50, 2000)  # of these, at least and at most
-WORTH = 0.05  # inputs with a lower inclusion probability are passed over
-MOST_INPUTS, MOST_OTHERS = 100, 8
+ROWS = (50, 2000)  # of the table that are looked at, at least and at most
+MOST_OTHERS = 8
 
 
 class Relative(NamedTuple):
@@ -32,10 +31,10 @@ def relatives_of(
 ) -> dict[int, tuple[Relative, ...]]:
     """The columns that go together with each input that may matter, strongest first; numbers are those of the table.
 
-    pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `NUMBERS`.
+    pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `HELD`.
     """
-    places = np.argsort(-pip, kind="stable")[:MOST_INPUTS]
-    places = places[pip[places] > WORTH]
+    places = np.argsort(-pip, kind="stable")[: max(1, LARGE // train.d)]  # whose correlations are held at a time
+    places = places[pip[places] > SLIGHT]
     if not places.size:
         return {}
     correlation = _correlations(train, places, rng)
@@ -52,7 +51,7 @@ def relatives_of(
 
 def _correlations(train: Train, places: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Correlations (q, p) of some columns with all, over a random sample of rows."""
-    count = int(np.clip(NUMBERS // train.d, *ROWS))
+    count = int(np.clip(HELD // train.d, *ROWS))
     rows = np.sort(rng.permutation(train.n)[:count])
     step = max(1, LARGE // train.d)
     total, square, cross = np.zeros(train.d), np.zeros(train.d), np.zeros((places.size, train.d))

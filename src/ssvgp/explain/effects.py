@@ -17,28 +17,23 @@ that means and bands go through it as they do through a curve of y. Scale "laten
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ssvgp.data.view import needs_whole_table
 from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.values import FEW_VALUES, check_level, grid_of, place_of, standardised
 from ssvgp.gp.functional import Averages, Blocks, averages, averages_truncated, with_weak
 from ssvgp.gp.mixture import quantiles
 from ssvgp.records import Ensemble, Member, Prediction, has_sites
+from ssvgp.settings.regime import CHECKED_ROWS, SLIGHT
 
-GRID, PAIR_GRID = 30, 10
-SINGLE = float(np.finfo(np.float32).eps)
-FEW_VALUES = 10  # an input with at most this many values is shown at each of them
-EDGE = 0.01  # a grid runs between these quantiles: beyond, single rows decide
-MOST_ROWS, FEWEST_ROWS = 256, 8  # of the table, that an effect is averaged over
+GRID = 30
+MOST_ROWS, FEWEST_ROWS = 256, 16  # of the table, that an effect is averaged over
 CROSS = 2e7  # covariances that means may cost over all members, and bands as many
 DENSE = 1e10  # products that the covariances of a background may cost
-TRUNCATED_ROWS = 1000  # predictions that an effect may cost where these are truncated
-FAINT = 0.005  # of the variance of y: a background below it has no part in effects where rows are many
-SHARE = 0.98  # of the weight: members that have it between them speak for all where time is short
 
 
 @dataclass(frozen=True)
@@ -77,11 +72,11 @@ class Interaction:
 
 def effect(fitted: Fitted, feature: int | str, grid: Any = None, level: float = 0.9, scale: str = "response") -> Effect:
     """The effect of one input, by name or number, at `grid` or at values that span the table."""
-    _check_level(level)
-    index, place = _place(fitted, feature)
-    values = _grid(fitted, place, grid, GRID)
+    check_level(level)
+    index, place = place_of(fitted, feature)
+    values = grid_of(fitted, place, grid, GRID)
     own = np.full(1, np.nan)
-    settings = np.concatenate([own, _standardised(fitted, place, values)])[:, None]
+    settings = np.concatenate([own, standardised(fitted, place, values)])[:, None]
     # the first contrast is the level: block 0 has all rows as they are
     contrasts = np.eye(values.size + 1)
     contrasts[1:, 0] = -1.0
@@ -102,13 +97,13 @@ def interaction(
     scale: str = "response",
 ) -> Interaction:
     """What two inputs do together beyond what each does alone, by name or number."""
-    _check_level(level)
-    (first, at), (second, bt) = _place(fitted, a), _place(fitted, b)
+    check_level(level)
+    (first, at), (second, bt) = place_of(fitted, a), place_of(fitted, b)
     if at == bt:
         raise ValueError(f"an interaction needs two different inputs, but {a!r} and {b!r} are one column of the fit")
     given = grids or (None, None)
-    left, right = _grid(fitted, at, given[0], PAIR_GRID), _grid(fitted, bt, given[1], PAIR_GRID)
-    settings = _pair_settings(_standardised(fitted, at, left), _standardised(fitted, bt, right))
+    left, right = grid_of(fitted, at, given[0], FEW_VALUES), grid_of(fitted, bt, given[1], FEW_VALUES)
+    settings = _pair_settings(standardised(fitted, at, left), standardised(fitted, bt, right))
     contrasts = np.concatenate([np.eye(1, settings.shape[0]), _pair_contrasts(left.size, right.size)])
     rows, found = _averages(fitted, np.array([at, bt]), settings, contrasts)
     mean, band = _restored(fitted, found, slice(1, None), level, _way_back(fitted, scale))
@@ -134,14 +129,14 @@ def _pair_contrasts(g: int, h: int) -> np.ndarray:
 
 
 def without_faint_background(ensemble: Ensemble) -> Ensemble:
-    """The mixture with every faint background counted as noise: what one input does in it is little beside the band.
+    """The mixture with every slight background counted as noise: what one input does in it is little beside the band.
 
     Members then look at their active inputs alone, which among many rows is several times as fast.
     """
 
     def plain(member: Member) -> Member:
         at = member.parameters
-        if member.background is None or at.background >= FAINT:
+        if member.background is None or at.background >= SLIGHT:
             return member
         faint = replace(at, background=0.0, noise=at.noise + at.background)
         return replace(member, parameters=faint, background=None)
@@ -150,9 +145,12 @@ def without_faint_background(ensemble: Ensemble) -> Ensemble:
 
 
 def heaviest(weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one."""
+    """Numbers (q,) of the heaviest members, at most `most`, in their order, and weights (q,) that sum to one.
+
+    Those that carry next to nothing are left out however few they are.
+    """
     order = np.argsort(-weights, kind="stable")
-    enough = int(np.searchsorted(np.cumsum(weights[order]), SHARE * weights.sum())) + 1
+    enough = int(np.searchsorted(np.cumsum(weights[order]), (1.0 - SLIGHT) * weights.sum())) + 1
     chosen = np.sort(order[: min(enough, most)])
     return chosen, weights[chosen] / weights[chosen].sum()
 
@@ -167,7 +165,7 @@ def _averages(
     train, count = fitted.train, settings.shape[0]
     values = settings[:, :, None]
     if fitted.neighbours is not None:
-        rows = fitted.reference(int(np.clip(TRUNCATED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
+        rows = fitted.reference(int(np.clip(CHECKED_ROWS // count, FEWEST_ROWS, MOST_ROWS)))
         blocks = Blocks(train.X[rows], places, values)
         ensemble = without_faint_background(fitted.ensemble)
         found = averages_truncated(ensemble, train, blocks, fitted.neighbours, contrasts)
@@ -237,73 +235,3 @@ def _restored(
     base = way.level + float(weights @ found.means[:, 0])
     zero = way.restore(np.array(base))
     return way.restore(base + mean) - zero, way.restore(base + band) - zero
-
-
-# --- inputs and their values -----------------------------------------------------------------------------------
-
-
-def _check_level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"the level of a band lies between 0 and 1, such as 0.9, but is {level!r}")
-
-
-def number_of(feature: int | str, names: Sequence[str]) -> int:
-    """The number of a column that is given by name or number."""
-    if isinstance(feature, str):
-        if feature not in names:
-            raise ValueError(f"there is no input named {feature!r}; the first names are {', '.join(names[:5])}")
-        return list(names).index(feature)
-    if isinstance(feature, (int, np.integer)) and not isinstance(feature, bool):
-        if 0 <= feature < len(names):
-            return int(feature)
-        raise ValueError(f"there is no input number {feature}: the {len(names)} inputs are counted from 0")
-    raise TypeError(f"an input is given by its name or number, not by {type(feature).__name__}")
-
-
-def _place(fitted: Fitted, feature: int | str) -> tuple[int, int]:
-    """Number in the table, and among the columns that were kept; a copy has the place of the one it copies."""
-    index = number_of(feature, fitted.names)
-    stands = fitted.inputs.duplicate_of.get(index, index)
-    place = np.flatnonzero(fitted.inputs.kept == stands)
-    if not place.size:
-        raise ValueError(f"input {fitted.names[index]!r} was constant in the training table, so it has no effect")
-    return index, int(place[0])
-
-
-def _standardised(fitted: Fitted, place: int, values: np.ndarray) -> np.ndarray:
-    return (values - fitted.inputs.centre[place]) / fitted.inputs.spread[place]
-
-
-def _grid(fitted: Fitted, place: int, grid: Any, count: int) -> np.ndarray:
-    """The values that were asked for, else those of the input if few, else `count` across its middle 98%."""
-    if grid is not None:
-        values = np.atleast_1d(np.asarray(grid, dtype=float))
-        if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise ValueError(f"a grid is a list of finite numbers, but got {grid!r}")
-        return values
-    values = _column(fitted, place)
-    distinct = np.unique(values)
-    if distinct.size <= FEW_VALUES:
-        return distinct
-    low, high = np.quantile(values, [EDGE, 1.0 - EDGE])
-    if low == high:  # nearly all rows are alike: the few others are what there is to see
-        low, high = distinct[0], distinct[-1]
-    return np.linspace(low, high, count)
-
-
-def _column(fitted: Fitted, place: int) -> np.ndarray:
-    """Values (n,) of a kept column in units of the table, free of the rounding that standardising brings.
-
-    A column that no member looks at need not be at hand in a fit read from a file; two standard deviations about
-    its mean stand for it, before and after, and its effect is zero.
-    """
-    centre, spread = fitted.inputs.centre[place], fitted.inputs.spread[place]
-    if not fitted.looked_at(place):
-        return np.linspace(centre - 2.0 * spread, centre + 2.0 * spread, 2 * FEW_VALUES)
-    scaled = fitted.train.X[:, np.array([place])][:, 0]
-    values = scaled * spread + centre
-    grain = 1e-12 * max(np.abs(values).max(), spread)
-    if needs_whole_table(fitted.ensemble.members):  # then the table is held in single precision
-        grain = max(grain, SINGLE * np.abs(scaled).max() * spread)
-    digits = -int(np.ceil(np.log10(grain)))
-    return np.round(values, digits) if abs(digits) < 300 else values

@@ -23,7 +23,6 @@ from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
 
-REFERENCE = 4096  # rows that are ever asked for, where they are drawn by their weights
 CACHE_BYTES = 2**29  # factors and searches kept between predictions
 READY = "prepared"  # the kind under which these are kept
 
@@ -245,7 +244,7 @@ class Fitted:
         noise, rng = self.train.noise, self.generator()
         if noise is None or (noise.weights == noise.weights[0]).all():
             return rng.permutation(self.train.n)[:count]
-        return rng.choice(self.train.n, REFERENCE, p=noise.weights / noise.weights.sum())[:count]
+        return rng.choice(self.train.n, count, p=noise.weights / noise.weights.sum())
 
     def values_of(self, index: int, most: int = 1000) -> np.ndarray:
         """Values (r,) of a column of the table over a fixed sample of rows, in its units; none where it is not kept.

@@ -21,24 +21,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.explain.effects import (
-    FEW_VALUES,
     FEWEST_ROWS,
+    GRID,
     MOST_ROWS,
-    TRUNCATED_ROWS,
     heaviest,
     without_faint_background,
 )
 from ssvgp.explain.fitted import Fitted
+from ssvgp.explain.values import FEW_VALUES
 from ssvgp.gp.functional import Blocks, latent_means, latent_means_truncated, weak_means
+from ssvgp.settings.regime import MEMBERS, SLIGHT
 
-KNOTS = 24  # of the grid that an effect is read from; half as many where predictions are truncated
-EXCHANGES = 4  # other rows that each row takes an input from; half as many there too
-NOTABLE = 0.01  # pairs that can explain no more than this are passed over
-CROSS = 1e7  # covariances that the curve of one input may cost, over all members
+EXCHANGES = 4  # other rows that each row takes an input from
 BUDGET = 4e8  # covariances that all inputs, their curves, and all pairs may each cost
-TRUNCATED = 1e5  # covariances that take as long as one truncated prediction
-LEAST_ROWS, LEAST_PAIRS = 16, 6
-NEIGHBOURS, MEMBERS = 128, 2  # of a truncated prediction, and heaviest members that are asked for one
 
 
 @dataclass(frozen=True)
@@ -68,13 +63,14 @@ class _Plan:
 
 def _plan(fitted: Fitted, q: int) -> _Plan:
     exact = fitted.neighbours is None
-    knots, exchanges = (KNOTS, EXCHANGES) if exact else (KNOTS // 2, EXCHANGES // 2)
+    knots, exchanges = (GRID, EXCHANGES) if exact else (GRID // 2, EXCHANGES // 2)
     k = len(fitted.ensemble.members)
-    unit = k * fitted.train.n if exact else min(k, MEMBERS) * TRUNCATED
-    rows = int(np.clip(BUDGET / (unit * q * exchanges), LEAST_ROWS, MOST_ROWS))
-    of_one = CROSS / unit if exact else TRUNCATED_ROWS
-    curve_rows = int(np.clip(min(of_one, BUDGET / (unit * q)) / knots, FEWEST_ROWS, MOST_ROWS))
-    return _Plan(rows, exchanges, knots, curve_rows, max(LEAST_PAIRS, int(BUDGET / (unit * 3 * exchanges * rows))))
+    # a truncated prediction takes about as long as the covariances of all pairs of its neighbours
+    unit = k * fitted.train.n if fitted.neighbours is None else min(k, MEMBERS) * fitted.neighbours**2
+    of_one = BUDGET / (unit * q)
+    rows, curve_rows = (int(np.clip(of_one / each, FEWEST_ROWS, MOST_ROWS)) for each in (exchanges, knots))
+    # each pair takes three values of every row; an input has one pair at least
+    return _Plan(rows, exchanges, knots, curve_rows, max(q, int(BUDGET / (unit * 3 * exchanges * rows))))
 
 
 def shares(fitted: Fitted, indices: np.ndarray) -> Shares:
@@ -112,8 +108,8 @@ def cached_shares(fitted: Fitted) -> Shares:
 
 
 def _notable(rest: np.ndarray, active: list[int]) -> list[tuple[int, int]]:
-    """Pairs that may explain more than `NOTABLE`, those first that may explain most."""
-    pairs = [(i, j) for i in active for j in active if j < i and min(rest[i], rest[j]) > NOTABLE]
+    """Pairs that may explain more than next to nothing, those first that may explain most."""
+    pairs = [(i, j) for i in active for j in active if j < i and min(rest[i], rest[j]) > SLIGHT]
     return sorted(pairs, key=lambda pair: -min(rest[pair[0]], rest[pair[1]]))
 
 
@@ -123,7 +119,7 @@ def _means(fitted: Fitted, asked: list[Blocks]) -> list[np.ndarray]:
     if not asked:
         return out
     if fitted.neighbours is not None:
-        out = _means_truncated(fitted, asked, min(fitted.neighbours, NEIGHBOURS))
+        out = _means_truncated(fitted, asked, max(1, fitted.neighbours // 2))
     else:
         for weight, member in zip(fitted.ensemble.weights, fitted.exact_posteriors(), strict=True):
             for total, blocks in zip(out, asked, strict=True):

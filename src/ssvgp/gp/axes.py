@@ -6,8 +6,9 @@ import numpy as np
 
 from ssvgp.gp.linalg import principal_axes
 
-EVEN_FLOOR = 1e-5  # of the largest variance of a direction: below, directions are noise and are not raised further
-LEAST_AXIS = 1e-5  # of the largest standard deviation: directions below are rounding
+# of the largest: directions of a smaller variance are noise and are not raised further, and those of a smaller standard
+# deviation, which is far less, are rounding
+LEAST = 1e-5
 
 
 def evened_axes(X: np.ndarray) -> np.ndarray:
@@ -16,9 +17,9 @@ def evened_axes(X: np.ndarray) -> np.ndarray:
     s are the standard deviations of the principal components of the standardised table X (n, d). All are scaled
     such that rows are as far from each other on average as they were. Cost n d min(n, d).
     """
-    values, axes = principal_axes(X, LEAST_AXIS)
+    values, axes = principal_axes(X, LEAST)
     relative = values / values[-1]
-    weights = (relative + EVEN_FLOOR) ** -0.25
+    weights = (relative + LEAST) ** -0.25
     weights *= np.sqrt(relative.sum() / (relative * weights**2).sum())
     return np.ascontiguousarray(axes * weights)  # a stored model has them so, and products differ in their last digits
 

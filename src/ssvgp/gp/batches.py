@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ssvgp.run.workers import Workers
+from ssvgp.settings.machine import HELD, LARGE
 
-BATCH_BYTES = 2**26  # of one batch
-CACHED = 2**18  # numbers that stay in the cache of a processor: worked on together, they cost a fraction
-SORTED = 2**24
+BATCH_BYTES = 8 * LARGE  # of one batch
 
 Found = TypeVar("Found")
 
@@ -33,7 +32,7 @@ class Work:
 
     def sorted_numbers(self) -> int:
         """Numbers of the new rows that are put in order at a time: there are up to four copies of them."""
-        return SORTED if self.memory is None else min(SORTED, self.memory // (4 * 4 * 8))
+        return HELD if self.memory is None else min(HELD, self.memory // (4 * 4 * 8))
 
     def over_batches(
         self, function: Callable[[slice], Found], count: int, bytes_each: int, multiple: int = 1

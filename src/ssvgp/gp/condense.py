@@ -14,12 +14,10 @@ import numpy as np
 
 from ssvgp.gp.batches import pieces
 from ssvgp.records import Member, Train, has_sites, row_noise
+from ssvgp.settings.machine import CACHED, HELD
 
 SIDES = ((0.1, 16.0), (0.05, 2.0))  # of a cell, in lengthscales, with the rows it must hold on average to be of use
 WITHIN = 0.1  # the variance of f within a cell may be this share of the noise
-MOST_INPUTS = 6  # beyond, cells are empty or hold one row
-MOST_CELLS = 2**24  # of the whole grid, occupied or not: their sums are kept in arrays
-ROWS = 2**16  # rows that are sorted into cells at a time
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def condense(train: Train, member: Member) -> Condensed | None:
         return None
     rows = row_noise(train.noise)
     counted = None if rows is None else noise / rows.at(noise).variance
-    if not 0 < p <= MOST_INPUTS or not member.kernel.local or not (member.parameters.theta > 0).all():
+    if p == 0 or not member.kernel.local or not (member.parameters.theta > 0).all():
         return None
     for side, least in SIDES:
         if varies_within(member, side) <= WITHIN * noise:
@@ -72,11 +70,11 @@ def _cells(
     """
     low = np.floor(X.min(axis=0) / sides)
     spans = np.floor(X.max(axis=0) / sides) - low + 1.0
-    if np.prod(spans) > MOST_CELLS:
+    if np.prod(spans) > HELD:  # cells of the whole grid, occupied or not: their sums are kept in arrays
         return None
     strides, total = np.concatenate([[1.0], np.cumprod(spans[:-1])]), int(np.prod(spans))
     keys = np.empty(X.shape[0], dtype=np.int32)
-    for at in pieces(X.shape[0], ROWS):
+    for at in pieces(X.shape[0], CACHED // X.shape[1]):
         keys[at] = (np.floor(X[at] / sides) - low) @ strides
     counts = np.bincount(keys, minlength=total)
     occupied = np.flatnonzero(counts)

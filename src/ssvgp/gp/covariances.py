@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ssvgp.gp.marginal import covariance, of_process
+from ssvgp.gp.neighbours import FARTHEST
 from ssvgp.gp.sites import Settled
 from ssvgp.gp.terms import terms_of
 from ssvgp.records import Likelihood, Member, Sites
 
-FARTHEST = 1e15  # in standard deviations: farther rows are moved here, where their squares do not overflow
-
 
 def near(X_new: np.ndarray) -> np.ndarray:
-    """New rows (t, d), none of them farther than squares of doubles reach."""
+    """New rows (t, d), none of them so far that squares overflow."""
     return np.clip(X_new, -FARTHEST, FARTHEST)
 
 

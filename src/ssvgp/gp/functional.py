@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.batches import CACHED
 from ssvgp.gp.predict import Posterior, joint_truncated, predict_truncated
 from ssvgp.gp.terms import Background
 from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Train
+from ssvgp.settings.machine import CACHED
 
 BATCH_NUMBERS = CACHED // 2  # covariances made together, with as many distances beside them
 

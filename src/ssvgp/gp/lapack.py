@@ -14,8 +14,9 @@ import numpy as np
 from scipy.linalg import cython_lapack, lapack
 
 ROUTINES = ("dpotrf", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum")
-SMALL = 128  # rows up to which the wrappers are called: the lock is held so shortly that ctypes costs more
-PIECE = 160  # rows of a triangle that is not halved further: many small steps would make threads wait for each other
+# rows up to which the wrappers are called, since the lock is held so shortly that ctypes costs more, and a triangle is
+# not halved further, since many small steps would make threads wait for each other
+SMALL = 128
 
 
 def _addresses() -> dict[str, int] | None:
@@ -98,7 +99,7 @@ def _invert_triangle(lower: np.ndarray, out: np.ndarray, start: int, stop: int) 
 
     By halves nearly all is products of matrices: a quarter to a third faster than LAPACK's own way at 300 to 800 rows.
     """
-    if stop - start <= PIECE:
+    if stop - start <= SMALL:
         out[start:stop, start:stop] = lower[start:stop, start:stop]
         size, rows, info = ctypes.c_int(stop - start), ctypes.c_int(lower.shape[0]), ctypes.c_int(0)
         place = out.ctypes.data + 8 * start * (lower.shape[0] + 1)

@@ -18,13 +18,13 @@ from ssvgp.gp.batches import Work, pieces
 from ssvgp.gp.condense import condense
 from ssvgp.gp.covariances import between, near, of_target, prior_variance, sites_of
 from ssvgp.gp.linalg import Factor, factor
-from ssvgp.gp.neighbours import Search, close_together, search_over
+from ssvgp.gp.neighbours import QUERIES, Search, close_together, search_over
 from ssvgp.gp.terms import metric
 from ssvgp.records import Member, Train, has_sites, row_noise
 
-CELL_FACTOR, FEWEST_CELLS = 8.0, 128  # condensed neighbours stand for this many times the rows asked for
-GROUP = 256  # new rows that are tried together first
-SHARED = 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row
+CELL_FACTOR = 8.0  # condensed neighbours stand for this many times the rows asked for
+GROUP = QUERIES  # new rows that are tried together first: their neighbours are sought together too
+SHARED = 2  # a system that many share has up to 2 m rows, with the nearest m / 2 of every new row; cells are no fewer
 
 
 class Moments(NamedTuple):
@@ -81,7 +81,7 @@ def local_of(member: Member, train: Train, m: int, queries: int | None = None, c
         variance = None if own is None else own.at(member.parameters.noise).variance
     if found is not None:  # a few cells stand for many rows
         train, variance = Train(found.X, found.y), found.variance
-        m = int(np.clip(m * CELL_FACTOR / found.counts.mean(), min(m, FEWEST_CELLS), m))
+        m = int(np.clip(m * CELL_FACTOR / found.counts.mean(), max(1, m // SHARED), m))
     m = min(m, train.n)
     scaled = in_metric(member, train.X)
     search = search_over(scaled, queries) if scaled.shape[1] else None

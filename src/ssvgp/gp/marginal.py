@@ -18,11 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ssvgp.gp.batches import CACHED
 from ssvgp.gp.kernels.families import Evaluation, Kernel
 from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, factor, stack_of_forms
 from ssvgp.gp.sites import Settled
 from ssvgp.records import Likelihood, Parameters, Sites, has_sites, row_noise
+from ssvgp.settings.machine import CACHED
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 

@@ -13,16 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ssvgp.gp.batches import CACHED
+from ssvgp.settings.machine import CACHED
 
-QUERIES, COLUMNS = 256, 4096  # rows of a block of products: one such block lies in the cache
-MOST_CANDIDATES, LEAST_CAP = 16, 4096  # candidates, times m, beyond which a query is searched by differences
+QUERIES = 256  # rows that are sought together
+COLUMNS = 2 * CACHED // QUERIES  # and among so many rows at a time: their products in single precision lie in the cache
+MOST_CANDIDATES = 16  # candidates, times m, beyond which a query is searched by differences
 SINGLE = np.finfo(np.float32)
 UNIT32 = 0.5 * float(SINGLE.eps)  # relative rounding error of single precision
 TINY32 = 2.0**9 * float(SINGLE.smallest_subnormal)  # more than what errors of underflow add up to
-FARTHEST32 = 1e15  # size of a query, in units of the reference, beyond which single precision is no use
+FARTHEST = 1e15  # in units of the table: beyond, sums of squares overflow in single precision
 TREE_DIRECTIONS, TREE_INPUTS = 6.5, 20  # up to which a KD-tree wins over products
-TREE_QUERIES = 200  # from which it is worth building
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Products:
         """All rows that may be among the m nearest to a few queries, and which queries have too many of them (t,)."""
         shifted = (query - self.centre) * self.unit
         size = np.sqrt(np.einsum("ij,ij->i", shifted, shifted))
-        hard = ~(size < FARTHEST32)
+        hard = ~(size < FARTHEST)
         shifted[hard], size[hard] = 0.0, 0.0
         left = np.concatenate([-2.0 * shifted, np.ones((size.size, 1))], axis=1).astype(np.float32)
         first = max(COLUMNS, 4 * m)  # rows are in random order, so these are a sample
@@ -118,7 +118,7 @@ class Products:
         bound = bound.copy()
         bound[enough] = np.minimum(bound[enough], new)
         left = pairs.s <= bound[pairs.query]
-        hard |= np.bincount(pairs.query[left], minlength=size.size) > max(MOST_CANDIDATES * m, LEAST_CAP)
+        hard |= np.bincount(pairs.query[left], minlength=size.size) > max(MOST_CANDIDATES * m, COLUMNS)
         bound[hard] = -np.inf
         left &= ~hard[pairs.query]
         return Pairs(*(part[left] for part in pairs)), bound
@@ -255,9 +255,11 @@ def effective_dimension(rows: np.ndarray) -> float:
 def tree_wins(dimension: float, p: int, queries: int | None = None) -> bool:
     """Whether a KD-tree is the faster for rows of p inputs that vary in so many directions.
 
+    For fewer queries than one block of products has it is not worth building.
+
     Measured over 10^4 to 10^6 rows: both grow alike with the number of rows, so that it does not enter.
     """
-    return dimension <= TREE_DIRECTIONS and p <= TREE_INPUTS and (queries is None or queries >= TREE_QUERIES)
+    return dimension <= TREE_DIRECTIONS and p <= TREE_INPUTS and (queries is None or queries >= QUERIES)
 
 
 def nearest(reference: np.ndarray, query: np.ndarray, m: int) -> np.ndarray:

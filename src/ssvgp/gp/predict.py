@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +23,9 @@ from ssvgp.gp.inducing import Inducing, inducing_of, predict_inducing
 from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import Local, Moments, joined, local_of, predict_local
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
+from ssvgp.settings.machine import HELD
 
-JOINT_ROWS = 4096  # training rows that a truncated joint prediction may condition on
+JOINT_ROWS = isqrt(HELD)  # training rows that a truncated joint prediction may condition on
 
 
 class JointMoments(NamedTuple):

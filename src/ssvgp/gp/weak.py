@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.gp.batches import SORTED, pieces
+from ssvgp.gp.batches import pieces
+from ssvgp.settings.machine import HELD
 
 SHAPES = 4  # of one input: what is rougher is large enough for blocks of rows to see, or is beyond a few shapes
 FAR = 4.0  # standard deviations of a column: beyond, shapes go on as they are there
@@ -147,7 +148,7 @@ class Weak:
     def _in_pieces(self, X: Any) -> Iterator[np.ndarray]:
         """The features (a, r) of all rows, some at a time: of a table on disk so many as are worth a read."""
         own, width = replace(self.features, columns=np.arange(self.columns.size)), max(X.shape[1], self.features.count)
-        for part in pieces(X.shape[0], max(1, SORTED // (SHAPES * width))):
+        for part in pieces(X.shape[0], max(1, HELD // (SHAPES * width))):
             yield own.values(np.asarray(X[part, self.columns]))
 
     def to_plain(self) -> dict[str, np.ndarray]:

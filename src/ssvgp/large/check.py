@@ -27,10 +27,11 @@ from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.neighbours import close_together
-from ssvgp.large.polish import LIGHTEST, Polished, closer_fit
+from ssvgp.large.polish import Polished, closer_fit
 from ssvgp.records import Parameters, Train
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import AutoSettings, Regime
+from ssvgp.settings.regime import SLIGHT
 
 
 def checked(
@@ -113,7 +114,7 @@ def _weighed(
     weights = np.exp(log_mass - logsumexp(log_mass))
     alike: dict[tuple[str, str, tuple[int, ...]], list[int]] = {}
     for place, (entry, _) in enumerate(pairs):
-        if weights[place] > LIGHTEST or place == 0:
+        if weights[place] > SLIGHT or place == 0:
             kept = tuple(j for j in entry.fit.candidate.active if j not in doubted)
             alike.setdefault((entry.problem.kernel.name, entry.fit.candidate.background, kept), []).append(place)
     out, total = [], []

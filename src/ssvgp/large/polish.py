@@ -15,6 +15,7 @@ from scipy.special import logsumexp
 from ssvgp.evidence import loo
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.evidence.race import Standing, race_on_blocks
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
@@ -23,10 +24,7 @@ from ssvgp.large.blocks import block_of, local_rows, polished, sharpened
 from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
-
-MOST_POLISHED = 4
-NEEDED = 6.0  # times the reach by which a background must be better on a large table
-LIGHTEST = 0.01  # weight of a set that has a member: prediction pays for every one
+from ssvgp.settings.regime import MEMBERS, SLIGHT
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +51,14 @@ class Polished:
         return Rested(count, float(ahead), self.error)
 
 
-def without_idle_background(entries: list[Entry], regime: Regime) -> list[Entry]:
+def without_idle_background(entries: list[Entry]) -> list[Entry]:
     """The entries without background alone, where the best of them is about as good as the best of all.
 
     A background that does little gains or loses little evidence, but on a large table its members look at all columns
     of all rows to predict one. Where it is needed, the blocks show it by hundreds of nats.
     """
     plain = [e for e in entries if not e.fit.candidate.background]
-    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEEDED * regime.search.reach
+    near = plain and plain[0].log_evidence > entries[0].log_evidence - NEGLIGIBLE
     return plain if near else entries
 
 
@@ -78,10 +76,10 @@ def polish(
     undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
     """
     settings = regime.settings
-    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > LIGHTEST or p[0].refined is not None][:MOST_POLISHED]
+    heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MEMBERS]
     leaders = [entry for entry, _ in heavy]
     first = leaders[0]
-    rows = local_rows(train, first.problem, first.fit, 2 * settings.polish_blocks, settings.polish_rows, rng)
+    rows = local_rows(train, first.problem, first.fit, 2 * settings.search_blocks, settings.polish_rows, rng)
     at = [mode(e.problem, e.fit) for e in leaders]
 
     def score(member: int, block: np.ndarray) -> float:
@@ -92,9 +90,9 @@ def polish(
         gram = here.grams.get(kind)
         return log_likelihood(entry.problem.kernel, columns, here.y, at[member], gram, 0.0, here.noise)
 
-    standing = race_on_blocks(score, len(leaders), rows, settings.polish_blocks, regime.search.reach, workers)
+    standing = race_on_blocks(score, len(leaders), rows, settings.search_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
-    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.polish_blocks, standing.blocks)]
+    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.search_blocks, standing.blocks)]
     fits = workers.map(closer_fit(regime), [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
@@ -129,7 +127,7 @@ def finished_members(
     workers: Executor = SERIAL,
 ) -> tuple[tuple[Member, ...], np.ndarray]:
     """One member for each set that counts, with its weight: with many rows the parameters of a set are certain."""
-    heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > LIGHTEST]
+    heavy = [(entry, w) for entry, w in zip(entries, weights, strict=True) if w > SLIGHT]
     members = tuple(_finished(entry, train, regime, rng, workers) for entry, _ in heavy)
     share = np.array([w for _, w in heavy])
     return members, share / share.sum()
@@ -158,9 +156,10 @@ def _judged(
     members: Sequence[Member], train: Train, regime: Regime, rng: np.random.Generator, workers: Executor
 ) -> list[loo.LeaveOneOut]:
     """Leave-one-out as predictions will be made: from all rows, or for a sample of rows from their neighbours."""
-    rows, m = loo.sample_rows(train.n, regime.settings.judged_rows, rng), regime.predict_neighbours
+    m = regime.predict_neighbours
     if m is None:
         return workers.map(loo.exact, [(train, member) for member in members])
+    rows = loo.sample_rows(train.n, regime.check_rows or train.n, rng)
     return workers.map(loo.truncated, [(train, member, m, 0.0, rows) for member in members])
 
 

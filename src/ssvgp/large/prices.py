@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.unvisited.factors import HOPELESS, SAMPLE, THETAS
+from ssvgp.evidence.logs import NEGLIGIBLE
+from ssvgp.evidence.unvisited.factors import SAMPLE, THETAS
 from ssvgp.gp.linalg import forms_of_each
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.weak import Features, Shapes
@@ -56,7 +57,7 @@ def _gap(train: Train, member: Member, shapes: Shapes, j: int, base: float) -> n
     for node, theta in enumerate(THETAS):
         value = _through_kernel(train, member, j, float(theta)) - base
         gap[node:] = value - alone[node]
-        if value < -HOPELESS:
+        if value < -NEGLIGIBLE:
             break
     return gap
 

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ssvgp.data.view import LARGE, Columns
-from ssvgp.gp.batches import CACHED, pieces
+from ssvgp.data.view import Columns
+from ssvgp.gp.batches import pieces
 from ssvgp.gp.covariances import of_target
 from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import in_metric
@@ -28,6 +28,7 @@ from ssvgp.gp.neighbours import close_together
 from ssvgp.gp.weak import Features, Shapes
 from ssvgp.records import Member, Train, row_noise
 from ssvgp.run.workers import SERIAL, Executor
+from ssvgp.settings.machine import CACHED, LARGE
 
 PLACES = 16  # of the table from which the rows of one piece come: sorted rows would be all alike in a column
 

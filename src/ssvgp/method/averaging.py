@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.importance import IDLE, all_modes, refine
-from ssvgp.evidence.laplace import Problem, mode, states, with_curvature
+from ssvgp.evidence.laplace import Problem, with_curvature
 from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
 from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud, cloud
@@ -18,6 +18,7 @@ from ssvgp.evidence.unvisited.factors import bayes_factors, correction
 from ssvgp.large.check import checked
 from ssvgp.large.every_row import Judged, judge
 from ssvgp.large.polish import finished_members, polish, without_idle_background
+from ssvgp.method.components import explained_by, members_of, variance_shares
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import Candidate, log_set_prior, log_slab
 from ssvgp.records import Ensemble, Member, Rested, Train, has_sites
@@ -27,7 +28,6 @@ from ssvgp.search.view import look
 from ssvgp.settings import Regime
 
 LESSER_MODE = 0.5  # nats
-CLEAR = 0.8
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -35,7 +35,7 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     """Weigh all visited sets, price the unvisited neighbours of the heavy ones, and draw the mixture's members."""
     entries = _entries(books)
     if not regime.exact:
-        entries = without_idle_background(entries, regime)
+        entries = without_idle_background(entries)
     bar = entries[0].log_evidence - 2.0 * regime.search.reach
     entries = [entry for entry in entries if entry.log_evidence > bar]
     workers = books[0].workers
@@ -64,10 +64,10 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)
     else:
-        members, member_weights = _members(entries, weights, train, regime.components, rng)
-    explained = [(w, _explained(e)) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
+        members, member_weights = members_of(entries, weights, train, regime.components, rng)
+    explained = [(w, explained_by(e)) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
     notes = {
-        "shares": _variance_shares(explained, 0.0 if judged is None else judged.explained),
+        "shares": variance_shares(explained, 0.0 if judged is None else judged.explained),
         "jitter": max(one.jitter for _, one in explained),
         "sets": [
             (e.fit.candidate, e.problem.kernel.name, e.log_evidence, float(w))
@@ -97,7 +97,7 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
     """Exact curvature and importance draws for the sets that carry weight; the others keep their distance to them."""
     first = _log_evidences(entries)
     weights = np.exp(first - logsumexp(first))
-    open_question = weights[0] < CLEAR  # else a second mode of a lesser set changes nothing
+    open_question = weights[0] < 1.0 - SMALL  # else a second mode of a lesser set changes nothing
     out, shift = [], 0.0
     empty: dict[Candidate, Entry] = {}  # without a sparse part all kernels are one model: its draws serve them all
     for rank, (entry, weight) in enumerate(zip(entries, weights, strict=True)):
@@ -251,74 +251,3 @@ def _quieter(member: Member, explained: float) -> Member:
     """The member without the share of its noise that the weak part explains."""
     at = member.parameters
     return replace(member, parameters=replace(at, noise=(1.0 - explained) * at.noise))
-
-
-def _members(
-    entries: list[Entry], weights: np.ndarray, train: Train, components: int, rng: np.random.Generator
-) -> tuple[tuple[Member, ...], np.ndarray]:
-    """Components of the mixture: draws of (theta, phi) for sets with weight, the mode for the rest."""
-    kept = weights > 0.002
-    share = np.where(kept, weights, 0.0) / weights[kept].sum()
-    members: list[Member] = []
-    out: list[float] = []
-    for entry, w in zip(entries, share, strict=True):
-        if w == 0.0:
-            continue
-        rows, row_weights = _rows(entry, max(1, round(components * w)), rng)
-        for z, row_weight in zip(rows, row_weights, strict=True):
-            members.append(member_at(entry, z))
-            out.append(w * row_weight)
-    total = np.asarray(out)
-    return tuple(members), total / total.sum()
-
-
-def _rows(entry: Entry, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """`count` draws of z by systematic resampling of the importance draws, repeated ones merged."""
-    refined = entry.refined
-    if refined is None or count < 2 or refined.effective < 4.0:
-        return entry.fit.summit.z[None], np.ones(1)
-    cumulative = np.cumsum(np.exp(refined.log_weights))
-    points = (np.arange(count) + rng.uniform()) / count * cumulative[-1]
-    index, counts = np.unique(np.searchsorted(cumulative, points), return_counts=True)
-    return refined.z[np.minimum(index, refined.z.shape[0] - 1)], counts / count
-
-
-@dataclass(frozen=True)
-class _Explained:
-    """Variance of y by sparse part, background and noise (3,), and what its covariance needed to be factored."""
-
-    parts: np.ndarray
-    jitter: float
-
-
-def _variance_shares(explained: Sequence[tuple[float, _Explained]], weak: float) -> dict[str, float]:
-    """How much of the variance of y the sparse part, the background and the noise account for, on average.
-
-    The weak part, a share of what would be noise without it, is sparse too.
-    """
-    total = np.zeros(3)
-    for weight, one in explained:
-        total += weight * one.parts / one.parts.sum()
-    total = total / total.sum()
-    total += weak * total[2] * np.array([1.0, 0.0, -1.0])
-    return {"sparse": float(total[0]), "background": float(total[1]), "noise": float(total[2])}
-
-
-def _explained(entry: Entry) -> _Explained:
-    """Sample variance of the fitted sparse part and background, and the noise, over the rows of the first block."""
-    at = mode(entry.problem, entry.fit)
-    first = entry.problem.blocks[0]
-    here = states(replace(entry.problem, blocks=(first,)), entry.fit)[0]
-    sparse = at.scale * here.kernel.matrix @ here.alpha if at.scale else np.zeros_like(first.y)
-    kind = entry.fit.candidate.background
-    background = at.background * first.grams[kind] @ here.alpha if kind else np.zeros_like(first.y)
-    weights = None if first.noise is None else first.noise.weights
-    noise = first.noise.spread(at) if has_sites(first.noise) else at.noise
-    return _Explained(np.array([_variance(sparse, weights), _variance(background, weights), noise]), here.factor.jitter)
-
-
-def _variance(values: np.ndarray, weights: np.ndarray | None) -> float:
-    """Sample variance of values (n,), rows counted by their weights."""
-    if weights is None:
-        return float(np.var(values))
-    return float(np.average((values - np.average(values, weights=weights)) ** 2, weights=weights))

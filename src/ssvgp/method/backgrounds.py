@@ -12,8 +12,9 @@ from ssvgp.records import Train
 from ssvgp.run.memo import once
 from ssvgp.settings import Regime
 
-ALIKE = 0.2  # columns whose sds differ by less than this share are in one unit already
-CHANCE = 1.5  # and so are those whose log sds spread by less than this many times what chance does to normal columns
+CHANCE = (
+    1.5  # columns are in one unit whose log sds spread by less than this many times what chance does to normal ones
+)
 
 
 def worth_a_look(train: Train, regime: Regime, units: np.ndarray | None, repeated: float) -> tuple[Background, ...]:
@@ -30,8 +31,7 @@ def worth_a_look(train: Train, regime: Regime, units: np.ndarray | None, repeate
 
 def _in_one_unit(units: np.ndarray, n: int) -> bool:
     """Whether columns vary alike, as far as n rows can tell: chance alone makes log sds spread by 1 / sqrt(2 n)."""
-    by_chance = float(np.log(units).std()) < CHANCE / np.sqrt(2.0 * n)
-    return by_chance or bool(np.ptp(units) < ALIKE * units.max())
+    return float(np.log(units).std()) < CHANCE / np.sqrt(2.0 * n)
 
 
 def repeated_in(train: Train, regime: Regime, rng: np.random.Generator) -> float:

@@ -15,7 +15,7 @@ from ssvgp.data.memory import bytes_of, threads
 from ssvgp.data.rounding import rounding_variance
 from ssvgp.data.rows import Sample
 from ssvgp.data.target import Target, robust_target, target_of
-from ssvgp.data.view import LARGE, kept_rows
+from ssvgp.data.view import kept_rows
 from ssvgp.explain.correlated import relatives_of
 from ssvgp.explain.fitted import Fitted
 from ssvgp.method.auto import auto_ensemble, nothing_to_select
@@ -30,6 +30,7 @@ from ssvgp.run.memo import Memo
 from ssvgp.run.progress import Callback
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import Prior, Regime
+from ssvgp.settings.machine import LARGE
 
 
 def fit_table(

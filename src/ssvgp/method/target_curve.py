@@ -25,10 +25,10 @@ from ssvgp.search.book import Book
 from ssvgp.search.growth import grow
 from ssvgp.search.moves import empty_fit
 from ssvgp.settings import Prior, Regime
+from ssvgp.settings.regime import FEW_INPUTS
 
 SKEWED = 1.0  # skewness from which a curve is looked for
 COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
-LARGEST = 12  # inputs of the sets that judge
 POWERS = (0.5, 0.25, 0.0)  # of the curves looked at; 0 is the logarithm
 START = 0.05  # of the standard deviation of y is added before the root or the logarithm, for the sake of zeros
 
@@ -53,7 +53,7 @@ def curve_by_evidence(
     (sampling,) = rng.spawn(1)
     rows = np.sort(sampling.choice(y.size, min(2 * regime.settings.block_rows, y.size), replace=False))
     table = X[rows]
-    search = replace(regime.settings.search, groups=0, largest=LARGEST)
+    search = replace(regime.settings.search, groups=0, largest=FEW_INPUTS)
     prior = prior.for_data(*table.shape)
     share = 1.0 if weights is None else weights[rows]
     noise = None if weights is None else GaussianNoise(weights[rows], np.zeros(rows.size))

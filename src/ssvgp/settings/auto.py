@@ -33,8 +33,11 @@ class AutoSettings:
     """
 
     search: SearchSettings = field(default_factory=SearchSettings)
-    # half the steps of the paper's first round rank the inputs as well (docs/method.md)
-    dense: PaperSettings = field(default_factory=lambda: PaperSettings(first_steps=100, parametrisation="log"))
+    # half the steps of the paper's first round rank the inputs as well (docs/method.md), and so do neighbours
+    # among fewer rows
+    dense: PaperSettings = field(
+        default_factory=lambda: PaperSettings(first_steps=100, parametrisation="log", candidates=2000)
+    )
     # asked in this order; one of your own joins by `search.proposer.register`
     proposers: tuple[str, ...] = (
         "growth",
@@ -53,13 +56,12 @@ class AutoSettings:
     backgrounds: tuple[str, ...] = ("linear", "unscaled", "steep", "smooth", "wide", "evened", "rough")
     evened_from: float = 20.0  # times that columns repeat each other from which `evened` is considered, as in spectra
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
-    most_dense_inputs: int = 20_000
     exact_rows: int | None = None  # None: half of `exact_limit`
-    search_blocks: int = 3  # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours
+    # random blocks for the search; what it finds is judged on `blocks` blocks of neighbours, and the parameters of the
+    # final sets are fitted to as many larger ones, or twice as many where a race is open
+    search_blocks: int = 3
     blocks: int = 16  # and as many of nearest neighbours alone for parameters that serve prediction from neighbours
     block_rows: int = 250  # a power of two would be a fifth slower: its rows fall on the same places of the cache
-    polish_blocks: int = 3  # the parameters of the final sets are fitted to these; twice as many where a race is open
-    judged_rows: int = 600  # whose leave-one-out density chooses between parameters
-    polish_rows: int = 1000
+    polish_rows: int = 1000  # of each of these larger blocks
     draws: int = 24  # importance draws for each set that carries weight
     components: int = 32  # of the predictive mixture, about: every set that counts has one at least

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ssvgp.settings.paper import SMALL_ROWS
+
 SLAB_SCALES = (0.1, 0.2, 0.4, 0.8)
 ROUGH_SCALE = 2.5  # many rows can show rough functions, which few cannot
-FEW_ROWS = 1000  # half of the usual `exact_limit`
+FEW_ROWS = SMALL_ROWS // 2
 
 
 @dataclass(frozen=True)

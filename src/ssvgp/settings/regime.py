@@ -13,25 +13,27 @@ from typing import Any
 import numpy as np
 
 from ssvgp.settings.auto import AutoSettings, SearchSettings
-from ssvgp.settings.paper import LARGE_ROWS, PaperSettings
+from ssvgp.settings.machine import LARGE
+from ssvgp.settings.paper import LARGE_ROWS, SMALL_ROWS, PaperSettings
 from ssvgp.settings.prior import Prior
 
 FAMILY = ("se", "matern52", "se+linear", "linear")  # what the default averages over where no kernel is named
 ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an exact fit: few cannot show roughness
+SLIGHT = 0.01  # share of a variance, of the rows or of the weight that nobody would miss
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 CHEAP = 200  # rows of which the usual number of sets is expanded and none of little weight is looked at again
 GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
-FEW_INPUTS = 12  # up to this many inputs every addition is tried, and every one of the 2^d sets has a price
+FEW_INPUTS = 12  # up to this many every addition is tried, every one of the 2^d sets has a price, and draws cover them
 MEASURED_INPUTS = 40  # up to so many excluded inputs are all measured, where fits cost next to nothing
-WIDE = 1000  # inputs beyond which the dense start takes uniform minibatches
 SCREENED_BLOCKS = 4
 HALF = 0.5  # of all rows, on which candidates are met first
-DENSE_CANDIDATES = 2000  # rows among which the dense start seeks neighbours
 FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
-CHECKED_ROWS = 1000  # left out in turn by a check where rows are too many for all of them
+# rows predicted from their neighbours where rows are too many for all: by a check, the first lap of a race, an effect
+CHECKED_ROWS = 1000
+MEMBERS = 4  # of a mixture where rows are many: prediction pays for every one
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Regime:
     def hurried(self) -> Regime:
         """The same with as little work in averaging as can be: for a fit that was interrupted."""
         s = self.settings
-        quick = replace(s, polish_blocks=1, polish_rows=s.block_rows)
+        quick = replace(s, search_blocks=1, polish_rows=s.block_rows)
         return replace(self, settings=quick, draws=self.draws / 12, components=self.components and 1)
 
     def __str__(self) -> str:
@@ -128,7 +130,7 @@ def regime_for(
     d: int,
     settings: AutoSettings | PaperSettings | None = None,
     prior: Prior | None = None,
-    exact_limit: int = 2000,
+    exact_limit: int = SMALL_ROWS,
     predict_neighbours: int = 256,
     worth: float = 1.0,
 ) -> Regime:
@@ -140,9 +142,7 @@ def regime_for(
     auto = settings if isinstance(settings, AutoSettings) else AutoSettings()
     exact_rows = exact_limit // 2 if auto.exact_rows is None else auto.exact_rows
     exact = n <= exact_rows
-    limit, m = exact_limit, predict_neighbours
-    if paper is not None:
-        limit, m = max(exact_limit, LARGE_ROWS - 1), paper.predict_neighbours
+    limit = exact_limit if paper is None else max(exact_limit, LARGE_ROWS - 1)
     return Regime(
         n=n,
         d=d,
@@ -155,7 +155,7 @@ def regime_for(
         dense=_dense(n, d, auto),
         rows_together=min(n, max(exact_limit, auto.polish_rows)),
         in_pieces=n > exact_limit,
-        predict_neighbours=None if n <= limit else m,
+        predict_neighbours=None if n <= limit else predict_neighbours,
         check_rows=None if n <= exact_limit else CHECKED_ROWS,
         **_passes(n, auto),
         **_breadth(n, d, auto, exact),
@@ -202,7 +202,7 @@ def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
     group = int(np.clip(each, settings.block_rows // 4, n))
     return {
         # as dear as the blocks that the leading sets are weighed on at most
-        "weighed_together": n**3 <= 2 * settings.polish_blocks * settings.polish_rows**3,
+        "weighed_together": n**3 <= 2 * settings.search_blocks * settings.polish_rows**3,
         "group_rows": group,
         "one_group": group >= n,
         "paired_inputs": max(1, int(each)),
@@ -232,11 +232,11 @@ def _backgrounds(n: int, d: int, settings: AutoSettings, exact: bool, worth: flo
 
 
 def _dense(n: int, d: int, settings: AutoSettings) -> PaperSettings | None:
-    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a wide table."""
-    if d > settings.most_dense_inputs:
+    """Minibatches of bounded size; uniform rows where a search for neighbours would read too much of a table."""
+    batch = settings.dense_batch
+    if batch * d > LARGE:
         return None
-    if n <= 4 * settings.dense_batch:
+    if n <= 4 * batch:
         return settings.dense
-    batch = min(settings.dense_batch, max(2, n // 4))
-    kind = "nearest" if d <= WIDE else "uniform"
-    return replace(settings.dense, minibatch=batch, minibatch_kind=kind, candidates=DENSE_CANDIDATES)
+    kind = "nearest" if settings.dense.candidates * d <= LARGE else "uniform"
+    return replace(settings.dense, minibatch=batch, minibatch_kind=kind)

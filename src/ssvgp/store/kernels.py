@@ -26,3 +26,5 @@ def kernel_of(plain: Any) -> Kernel:
         return from_plain(plain)
     except ValueError as error:
         raise StoreError(str(error)) from error
+    except RecursionError as error:
+        raise StoreError("the file has kernels within kernels without end") from error

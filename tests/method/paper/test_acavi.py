@@ -200,7 +200,7 @@ def test_single_precision_of_a_wide_pool_does_not_change_the_answer(
         first_steps=150, steps=40, rounds=3, minibatch=60, learning_rate=0.01, parametrisation="log"
     )
     double = [fit(train, settings, v, kernel=kernel) for v in (1e3, 1e5)]
-    monkeypatch.setattr(minibatch, "LARGE_NUMBERS", 2000)  # all rows with more than 16 inputs
+    monkeypatch.setattr(minibatch, "HELD", 2000)  # all rows with more than 16 inputs
     single = [fit(train, settings, v, kernel=kernel) for v in (1e3, 1e5)]
     for a, b in zip(double, single, strict=True):
         assert np.array_equal(a.sizes, b.sizes)

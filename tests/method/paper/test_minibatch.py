@@ -18,8 +18,8 @@ def data(n: int = 60, d: int = 5) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("large", [2**24, 16])
 def test_neighbours_are_those_of_the_obvious_search(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minibatch, "LARGE_NUMBERS", large)
-    monkeypatch.setattr(minibatch, "PIECE_NUMBERS", 28)  # several pieces, the last one shorter
+    monkeypatch.setattr(minibatch, "HELD", large)
+    monkeypatch.setattr(minibatch, "CACHED", 28)  # several pieces, the last one shorter
     X, y = data()
     theta = np.array([1.0, -0.3, 0.0, 2.0])
     active = np.array([0, 1, 2, 4])
@@ -38,7 +38,7 @@ def test_neighbours_are_those_of_the_obvious_search(large: int, monkeypatch: pyt
 def test_the_pool_of_a_view_is_that_of_the_table_it_stands_for(
     candidates: int, large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(minibatch, "LARGE_NUMBERS", large)
+    monkeypatch.setattr(minibatch, "HELD", large)
     X, y = data()
     kept, active = np.array([0, 2, 3, 4]), np.array([1, 3])
     view = Standardised(X, kept, X[:, kept].mean(0), X[:, kept].std(0))

@@ -19,8 +19,9 @@ import numpy as np
 
 from ssvgp.model.priors import log_set_prior
 from ssvgp.settings import Prior
+from ssvgp.settings.regime import FEW_INPUTS
 
-MOST_IDLE = 12  # idle inputs that join at once, at most
+MOST_IDLE = FEW_INPUTS  # idle inputs that join at once, at most: of few inputs, all
 LARGEST_FACTOR = 3.0  # an input worth more is no idler: it was fitted, or its factor is not to be trusted
 
 

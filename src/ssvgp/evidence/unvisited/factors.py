@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import erf
 
 from ssvgp.evidence.laplace import Fit, Path, Problem, mode, stack_values
-from ssvgp.evidence.logs import log_mean
+from ssvgp.evidence.logs import NEGLIGIBLE, log_mean
 from ssvgp.gp.marginal import stack_size
 from ssvgp.records import Parameters
 from ssvgp.run.workers import SERIAL, Executor
@@ -27,8 +27,6 @@ from ssvgp.settings import Prior
 
 SAMPLE = 5  # inputs that correct the formula where not all are measured
 THETAS = np.array([0.02, 0.06, 0.12, 0.22, 0.4, 0.7, 1.2, 2.0])  # where the likelihood is evaluated
-MIDDLING = 5  # strengths that are tried first
-HOPELESS = 15.0  # nats below the best strength, or below none, from which stronger ones are not tried
 SCALE_STEPS = np.array([-1.0, 0.0, 1.0])  # sds from the prior mean of log scale, where no set has fixed a scale
 
 
@@ -87,12 +85,13 @@ def measured(problem: Problem, found: Fit, j: int, scales: np.ndarray, base: flo
     """log Bayes factors (scales,) of input j by quadrature over theta_j, all else at the mode of the set.
 
     `base` is the log likelihood of the set itself. Where the set is empty, its kernel has no scale yet, and that is
-    averaged over too. Cost 5 likelihoods where the middling strengths are hopeless already, else 8.
+    averaged over too. The stronger half is not tried where the weaker one
+    is hopeless already. Cost 4 likelihoods then, else 8.
     """
     ratio = np.full(THETAS.size, -np.inf)
-    for nodes in np.split(np.arange(THETAS.size), [MIDDLING]):
+    for nodes in np.split(np.arange(THETAS.size), 2):
         ratio[nodes] = _ratios(problem, found, j, THETAS[nodes], scales) - base
-        if ratio[nodes[-1]] < max(ratio.max(), 0.0) - HOPELESS:
+        if ratio[nodes[-1]] < max(ratio.max(), 0.0) - NEGLIGIBLE:
             break
     top = ratio.max()
     if not np.isfinite(top):

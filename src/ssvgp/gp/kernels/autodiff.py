@@ -18,9 +18,9 @@ import numpy as np
 
 from ssvgp.gp.batches import BATCH_BYTES
 from ssvgp.run.optional import require
+from ssvgp.settings.machine import HELD
 
 KERNEL = "this kernel"
-SLOPE_COLUMNS = 32  # excluded inputs that share one vector-Jacobian product
 STEPS = (1e-6, 1e-2)  # smallest and largest of a difference
 
 
@@ -233,11 +233,12 @@ class _AutodiffEvaluation:
         p, q = self.theta.shape[0], columns.shape[1]
         step = min(max(np.sqrt(self.floor), STEPS[0]), STEPS[1])
         out = np.empty(q)
-        for start in range(0, q, SLOPE_COLUMNS):
-            some = columns[:, start : start + SLOPE_COLUMNS]
+        together = max(1, HELD // self.matrix.size)  # a library may make them all, times all pairs of rows, at once
+        for start in range(0, q, together):
+            some = columns[:, start : start + together]
             rows = np.concatenate([self.rows, some], axis=1)
             theta = np.concatenate([self.theta, np.full(some.shape[1], step)])
-            out[start : start + SLOPE_COLUMNS] = self.kernel.pull(rows, theta, weights)[p:] / (2.0 * step)
+            out[start : start + together] = self.kernel.pull(rows, theta, weights)[p:] / (2.0 * step)
         return out
 
 

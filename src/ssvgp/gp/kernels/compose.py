@@ -129,7 +129,6 @@ READERS: dict[str, Reader] = {
     "sum": lambda read, plain: Sum(read(plain["first"]), read(plain["second"]), plain["share"]),
     "product": lambda read, plain: Product(read(plain["first"]), read(plain["second"])),
 }
-DEEPEST = 50  # of kernels within kernels
 
 
 def register(name: str, make: Callable[[], Kernel], reader: Reader | None = None) -> None:
@@ -144,13 +143,13 @@ def register(name: str, make: Callable[[], Kernel], reader: Reader | None = None
         READERS[name] = reader
 
 
-def from_plain(plain: Any, depth: int = 0) -> Kernel:
+def from_plain(plain: Any) -> Kernel:
     """The kernel that `to_plain` wrote."""
-    if depth > DEEPEST or not isinstance(plain, dict):
+    if not isinstance(plain, dict):
         raise ValueError(f"{str(plain)[:80]} is no expression of a kernel")
     kind = plain.get("kind")
     if kind in READERS:
-        return READERS[kind](lambda inner: from_plain(inner, depth + 1), plain)
+        return READERS[kind](from_plain, plain)
     if kind in KERNELS:
         return KERNELS[kind]()
     raise ValueError(f"the file names a kernel {kind!r} that this version of ssvgp does not know: upgrade ssvgp")

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from ssvgp.records import RowNoise, Train, row_noise
-
-LARGE_NUMBERS = 2**24  # a pool beyond this is kept in single precision, and without the squares of its numbers
-PIECE_NUMBERS = 2**16  # of a pool that are looked at together: few enough for a fast cache
+from ssvgp.settings.machine import CACHED, HELD
 
 
 @dataclass(frozen=True)
 class Pool:
     """The rows a round draws its minibatches from: X (r, p) on the active inputs, y (r,), their noise, the m to draw.
 
-    `squares` holds X * X (r, p), which turns a search for neighbours into two matrix-vector products. A large X is in
-    single precision: its products are then too (gp/kernels/families.py), all that is m x m stays in double precision.
+    `squares` holds X * X (r, p), which turns a search for neighbours into two matrix-vector products. An X of more than
+    `HELD` numbers is in single precision: its products are then too (gp/kernels/families.py), all that is m x m stays
+    in double precision.
     """
 
     X: np.ndarray
@@ -53,12 +52,12 @@ def pool(train: Train, active: np.ndarray, m: int, kind: str, candidates: int, r
 def _gathered(X: Any, rows: np.ndarray, active: np.ndarray) -> np.ndarray:
     """The rows (r,) and inputs (p,) asked for, (r, p): in pieces and in single precision where they are many."""
     n, d = X.shape
-    if rows.size * active.size <= LARGE_NUMBERS:
+    if rows.size * active.size <= HELD:
         if rows.size == n:
             return np.ascontiguousarray(X[:, active] if active.size < d else X[:])
         return np.ascontiguousarray(X[rows][:, active] if active.size < d else X[rows])
     out = np.empty((rows.size, active.size), dtype=np.float32)
-    step = max(1, LARGE_NUMBERS // (8 * d))
+    step = max(1, HELD // (8 * d))
     for start in range(0, rows.size, step):
         part = X[rows[start : start + step]]
         out[start : start + step] = part[:, active] if active.size < d else part
@@ -93,7 +92,7 @@ def squared_distances(source: Pool, theta: np.ndarray, centre: int) -> np.ndarra
 def _distances_in_one_pass(X: np.ndarray, weight: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """sum_j w_j (x_ij - c_j)^2 (r,), each number of X (r, p) read from memory once, which is what a large X costs."""
     out = np.empty(X.shape[0])
-    step = max(1, PIECE_NUMBERS // X.shape[1])
+    step = max(1, CACHED // X.shape[1])
     work = np.empty((step, X.shape[1]), dtype=X.dtype)
     for start in range(0, X.shape[0], step):
         part = X[start : start + step]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -16,30 +16,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp import store
 from ssvgp.data.inputs import inputs_of, warn_of_columns
-from ssvgp.data.rows import checked_exposure, checked_numbers, sample_of
-from ssvgp.data.table import new_rows, training_table
+from ssvgp.data.rows import sample_of
+from ssvgp.data.table import training_table
 from ssvgp.disk.front import RowsOnDisk, is_on_disk
-from ssvgp.disk.lazy import is_dask
-from ssvgp.evidence.loo import LeaveOneOut
-from ssvgp.explain import calibration, effects, predictions, sobol
-from ssvgp.explain.calibration import Check
-from ssvgp.explain.effects import Effect, Interaction
+from ssvgp.estimator.asking import Asking
+from ssvgp.estimator.predicting import Predicting
 from ssvgp.explain.fitted import Fitted
-from ssvgp.explain.sobol import Shares
-from ssvgp.gp import mixture
 from ssvgp.many.front import OF_SEVERAL, ManyTargets
 from ssvgp.many.targets import are_several
 from ssvgp.method.line import fit_table, warn_of_notes
 from ssvgp.method.request import checked_request
 from ssvgp.model.likelihoods import CLASSES, COUNTS
-from ssvgp.records import Prediction, Searched
+from ssvgp.records import Searched
 from ssvgp.run.progress import listener
 from ssvgp.run.randomness import generator_of
-from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import PaperSettings, Prior, Regime, regime_for
 
 
-class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
+class SSVGPRegressor(Predicting, Asking, RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, BaseEstimator):
     """Gaussian process regression with spike-and-slab selection of inputs.
 
     Inputs and target are standardised inside, and this is undone in what is returned. Constant columns, and
@@ -239,148 +233,11 @@ class SSVGPRegressor(RowsOnDisk, ManyTargets, RegressorMixin, SelectorMixin, Bas
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted") or hasattr(self, "_several")
 
-    # --- predictions
-
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False, exposure: Any = None) -> Any:
-        """Mean (t,) of y at X (t, d), and on request its standard deviation (t,) or covariance (t, t).
-
-        Noise is included; `predict_latent` is without it. Counts are those of `exposure` (t,), of one where none is
-        given. Of a Dask collection the answer is one too, not yet computed.
-        """
-        if return_std and return_cov:
-            raise ValueError("ask for return_std or return_cov, not both: the second contains the first")
-        if return_cov:
-            return predictions.covariance(self.fitted_, self._rows(X)[:])
-        return self._moments(X, return_std, True, exposure)
-
-    def predict_latent(self, X: Any, return_std: bool = False, exposure: Any = None) -> Any:
-        """Mean (t,) of f, the target without its noise, and on request its standard deviation (t,).
-
-        Under a target transform this is f mapped back to units of y; of classes it is the probability of 1, of counts
-        their rate.
-        """
-        return self._moments(X, return_std, False, exposure)
-
-    def _moments(self, X: Any, return_std: bool, noise: bool, exposure: Any = None) -> Any:
-        if is_dask(X):
-            check_is_fitted(self)
-            return self._predict_lazily(X, return_std, noise)
-
-        def ask(fitted: Fitted, rows: Any) -> np.ndarray:
-            prediction = fitted.predict(rows, self._exposure(fitted, exposure, rows.shape[0]))
-            restored = fitted.target.moments(prediction, noise)
-            return np.stack(restored if return_std else restored[:1])
-
-        found = self._answers(X, ask, axis=2)
-        return (found[0], found[1]) if return_std else found[0]
-
-    def predict_quantiles(
-        self, X: Any, q: Sequence[float] | float = (0.025, 0.5, 0.975), exposure: Any = None
-    ) -> np.ndarray:
-        """Quantiles (t, len(q)) of y at levels q between 0 and 1, noise included; (t, targets, len(q)) of many.
-
-        Those of counts are whole numbers.
-        """
-        levels = np.asarray(q, dtype=float)
-
-        def ask(fitted: Fitted, rows: Any) -> np.ndarray:
-            prediction = fitted.predict(rows, self._exposure(fitted, exposure, rows.shape[0]))
-            return fitted.target.restore(mixture.quantiles(prediction, levels))
-
-        return self._answers(X, ask, axis=1)
-
-    def predict_mixture(self, X: Any, exposure: Any = None) -> Prediction:
-        """Moments of every component at X (t, d), on the standardised scale that `fitted_.target` undoes.
-
-        Of classes and counts they are those of the logit and of the log rate.
-        """
-        rows = self._rows(X)
-        return self.fitted_.predict(rows, self._exposure(self.fitted_, exposure, rows.shape[0]))
-
-    @staticmethod
-    def _exposure(fitted: Fitted, exposure: Any, rows: int) -> np.ndarray | None:
-        """The exposure (t,) of new rows, which counts alone may have."""
-        if exposure is None:
-            return None
-        if fitted.likelihood not in COUNTS:
-            raise ValueError(f"exposure belongs to counts, but the likelihood is {fitted.likelihood!r}")
-        return checked_exposure(exposure, rows)
-
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
-        """Draws (t, n_samples) of y, noise included, joint over the rows X (t, d)."""
-        return predictions.sample(self.fitted_, self._rows(X)[:], n_samples, generator_of(random_state))
-
-    def log_predictive_density(self, X: Any, y: Any, noise_variance: Any = None, exposure: Any = None) -> np.ndarray:
-        """log p(y_i | x_i) (t,) of each row, with noise; minus infinity where a transform excludes y_i.
-
-        `noise_variance` (t,) is known noise of these rows, as in `fit`: it adds to what was learned; so is `exposure`.
-        """
-        if hasattr(self, "_several"):
-            return self._densities(X, np.asarray(y, dtype=float), noise_variance)
-        y = np.asarray(y, dtype=float).ravel()
-        rows = self._rows(X)
-        if y.size != rows.shape[0]:
-            raise ValueError(f"X has {rows.shape[0]} rows but y has {y.size} values")
-        known = checked_numbers(noise_variance, "noise_variance", y.size)
-        exposed = None if exposure is None else checked_exposure(exposure, y.size)
-        return predictions.log_density(self.fitted_, rows, y, known, exposed)
-
-    def _rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self._fitted.inputs.rows(new_rows(self, X))
-
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return np.asarray(np.atleast_2d(self.pip_ > self.threshold).any(axis=0))
 
-    # --- explanations
-
-    @property
-    def loo_(self) -> LeaveOneOut:
-        """Leave-one-out mean, variance and log density (n,) of y, the mixture's weights held."""
-        return calibration.leave_one_out(self.fitted_)
-
-    def loo_by_member(self) -> np.ndarray:
-        """Leave-one-out log density (k, n) of every target under every member of the mixture."""
-        return calibration.densities_left_out(self.fitted_)
-
-    def check(self) -> Check:
-        """Rows predicted from the others, beside their targets: all rows, or a sample of a large table."""
-        return calibration.check(self.fitted_)
-
-    def effect(self, feature: int | str, grid: Any = None, level: float = 0.9) -> Effect:
-        """What one input does, alone, with a band: see `ssvgp.explain.effects`. `feature` is a name or a number."""
-        with one_blas_thread():
-            return effects.effect(self.fitted_, feature, grid, level)
-
-    def interaction(
-        self, a: int | str, b: int | str, grids: tuple[Any, Any] | None = None, level: float = 0.9
-    ) -> Interaction:
-        """What two inputs do together beyond what each does alone, with a band: see `ssvgp.explain.effects`."""
-        with one_blas_thread():
-            return effects.interaction(self.fitted_, a, b, grids, level)
-
-    def effect_shares(self) -> Shares:
-        """How much of the variation of the predictions each selected input, and each pair, explains."""
-        return sobol.cached_shares(self.fitted_)
-
-    # --- tables, files and notebooks
-
-    def summary(self) -> Any:
-        """The answer as a pandas DataFrame, a row for each input: see `ssvgp.report.table.records`.
-
-        Of many targets a row for each target and input, without shares of variance.
-        """
-        from ssvgp.report.table import frame, long_frame
-
-        check_is_fitted(self)
-        return frame(self.fitted_) if hasattr(self, "_fitted") else long_frame(self.several_)
-
-    def to_arviz(self) -> Any:
-        """Leave-one-out densities for az.loo and az.compare: see `ssvgp.report.arviz`."""
-        from ssvgp.report.arviz import to_arviz
-
-        return to_arviz(self.fitted_)
+    # --- files and notebooks
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the fitted model to a file without code; `ssvgp.load` reads it."""
