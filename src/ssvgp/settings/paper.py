@@ -12,7 +12,7 @@ LARGE_ROWS = 10_000  # the smallest table of experiment 2: from here on its shor
 
 @dataclass(frozen=True)
 class Blur:
-    """kappa of A.3 and its `place`.
+    """kappa of A.3 and its `place`, and the jitter of leave-one-out.
 
     "variance": on the variances (A.3); "noise": in the covariance beside the noise that was learned; "instead": there
     in place of it.
@@ -20,6 +20,7 @@ class Blur:
 
     kappa: float
     place: str
+    jitter: float
 
     def __post_init__(self) -> None:
         if self.place not in ("variance", "noise", "instead"):
@@ -56,22 +57,29 @@ class PaperSettings:
     predictive_samples: int = 100  # S*, of eq. 11
     initial_sd: float = 2e-3
     jitter: float = 1e-3
+    loo_jitter: float | None = None  # in place of `jitter` in leave-one-out; None: 1e-2 up to 2000 rows, then the same
     kappa: float | None = None  # blurs leave-one-out; None: 1 up to 2000 rows, 0.1 beyond
     # "noise": kappa is in the covariance beside the noise; "instead": in place of it, both as in the authors' code;
     # "variance": on the variances, as A.3 says. None: the first up to 2000 rows, the last beyond
     kappa_place: str | None = None
     loo_neighbours: int | None = None  # None: exact up to 2000 rows, 64 beyond
     loo_rows: int | None = 10_000  # rows that a truncated density is taken over at most (evidence/race.py); None: all
-    thin: int | None = 100  # trials of the multinomial thinning of predictive weights; None keeps the weights
-    best_only: bool | None = None  # of each active set first, then of all; None: from 10^4 rows on, as in B.3
+    thin: int | None = 100  # trials of the multinomial thinning of weights; None keeps the weights
+    thinned_pip: bool = False  # whether inclusion probabilities rest on the thinned weights too
+    best_only: bool | None = None  # None: from 10^4 rows on, as in B.3
+    collapse: bool | None = None  # None: from 10^4 rows on, as in B.3
     shared_first_round: bool | None = None  # None: from 10^4 rows on, as in the authors' public code
 
     extra_steps: int | None = None  # of members with weight, at most, see `paper`; None: 1200 from 10^4 rows on
 
     def blur(self, n: int) -> Blur:
         """What is added in leave-one-out of n rows, and where."""
-        usual = Blur(1.0, "noise") if n <= SMALL_ROWS else Blur(0.1, "variance")
-        return Blur(usual.kappa if self.kappa is None else self.kappa, self.kappa_place or usual.place)
+        usual = Blur(1.0, "noise", 1e-2) if n <= SMALL_ROWS else Blur(0.1, "variance", self.jitter)
+        return Blur(
+            usual.kappa if self.kappa is None else self.kappa,
+            self.kappa_place or usual.place,
+            usual.jitter if self.loo_jitter is None else self.loo_jitter,
+        )
 
     def learning_rate_for(self, n: int) -> float:
         """The step size of Adam: as set, or as B.1 and B.3 have it for this posterior and number of rows."""
@@ -110,6 +118,7 @@ class PaperSettings:
             self,
             parametrisation=self.parametrisation or ("root" if n <= SMALL_ROWS else "log"),
             best_only=large if self.best_only is None else self.best_only,
+            collapse=large if self.collapse is None else self.collapse,
             shared_first_round=large if self.shared_first_round is None else self.shared_first_round,
             extra_steps=(1200 if large else 0) if self.extra_steps is None else self.extra_steps,
         )

@@ -73,9 +73,11 @@ def test_the_best_member_alone_has_all_weight() -> None:
 
 
 @pytest.mark.parametrize("neighbours", [None, 20])
-def test_the_best_is_sought_among_one_member_for_each_set(neighbours: int | None) -> None:
-    settings = replace(QUICK, v=(1e3, 1.1e3, 1e4), best_only=True, loo_neighbours=neighbours)
-    assert len(ensemble(settings).notes["loo"]) < 3
+def test_collapsing_leaves_one_member_for_each_set(neighbours: int | None) -> None:
+    settings = replace(QUICK, v=(1e3, 1.1e3, 1e4), collapse=True, thin=None, loo_neighbours=neighbours)
+    found = ensemble(settings)
+    sets = [tuple(member.active) for member in found.members]
+    assert len(set(sets)) == len(sets) < 3
 
 
 def test_mean_field_members_share_the_weight_of_their_fit() -> None:
@@ -110,19 +112,19 @@ def test_kappa_in_the_noise_is_a_different_score() -> None:
 
 
 def test_constants_that_the_text_leaves_open_are_those_that_give_its_numbers() -> None:
-    assert PaperSettings().blur(2000) == Blur(1.0, "noise")
-    assert PaperSettings().blur(2001) == Blur(0.1, "variance")
-    assert PaperSettings(kappa=0.2, kappa_place="variance").blur(100) == Blur(0.2, "variance")
+    assert PaperSettings().blur(2000) == Blur(1.0, "noise", 1e-2)
+    assert PaperSettings().blur(2001) == Blur(0.1, "variance", 1e-3)
+    assert PaperSettings(kappa=0.2, kappa_place="variance", loo_jitter=0.3).blur(100) == Blur(0.2, "variance", 0.3)
     assert PaperSettings().target == "standardised"
     assert [PaperSettings().for_data(n).parametrisation for n in (2000, 2001)] == ["root", "log"]
     assert PaperSettings(parametrisation="root").for_data(10**6).parametrisation == "root"
 
 
-def test_kappa_in_the_noise_is_beside_what_was_learned() -> None:
+def test_the_jitter_of_leave_one_out_takes_the_place_of_that_of_training() -> None:
     train = two_of_eight()
     member = ensemble(QUICK, train).members[0]
-    settings = replace(QUICK, kappa=0.3, kappa_place="noise")
-    noise = member.parameters.noise + 0.3
+    settings = replace(QUICK, kappa=0.3, kappa_place="noise", loo_jitter=0.05)
+    noise = member.parameters.noise - QUICK.jitter + 0.05 + 0.3
     expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=noise)))
     assert paper.leave_one_out(train, member, settings).total == pytest.approx(expected.total)
 
@@ -130,8 +132,8 @@ def test_kappa_in_the_noise_is_beside_what_was_learned() -> None:
 def test_kappa_instead_of_the_noise_judges_the_kernel_alone() -> None:
     train = two_of_eight()
     member = ensemble(QUICK, train).members[0]
-    settings = replace(QUICK, kappa=0.3, kappa_place="instead")
-    expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=0.3 + QUICK.jitter)))
+    settings = replace(QUICK, kappa=0.3, kappa_place="instead", loo_jitter=0.05)
+    expected = loo.exact(train, replace(member, parameters=replace(member.parameters, noise=0.35)))
     noisier = replace(member, parameters=replace(member.parameters, noise=7.0))
     for one in (member, noisier):
         assert paper.leave_one_out(train, one, settings).total == pytest.approx(expected.total)
@@ -143,11 +145,12 @@ def test_kappa_instead_of_the_noise_judges_the_kernel_alone() -> None:
 
 def test_inclusion_probabilities_rest_on_all_weights_and_predictions_on_the_thinned() -> None:
     settings = replace(QUICK, thin=1)
-    whole = ensemble(settings)
-    assert len(whole.members) == 1
+    whole, thinned = ensemble(settings), ensemble(replace(settings, thinned_pip=True))
+    assert len(whole.members) == len(thinned.members) == 1
     totals, inclusion = whole.notes["loo"], whole.notes["inclusion"]
     assert whole.pip == pytest.approx(weights.score_weights(totals) @ inclusion)
-    assert not np.allclose(whole.pip, inclusion[int(np.argmax(whole.notes["v_weights"]))])
+    assert thinned.pip == pytest.approx(inclusion[int(np.argmax(thinned.notes["v_weights"]))])
+    assert not np.allclose(whole.pip, thinned.pip)
 
 
 def test_the_dense_start_of_the_default_keeps_its_own_constants() -> None:
@@ -174,7 +177,7 @@ def test_a_sample_of_rows_stands_for_all_of_them() -> None:
 
 def test_the_shortcuts_of_experiment_2_are_those_of_large_tables() -> None:
     small, large = PaperSettings().for_data(9999), PaperSettings().for_data(10_000)
-    for name in ("best_only", "shared_first_round"):
+    for name in ("best_only", "collapse", "shared_first_round"):
         assert getattr(small, name) is False
         assert getattr(large, name) is True
         assert getattr(replace(PaperSettings(), **{name: False}).for_data(10**6), name) is False

@@ -57,7 +57,7 @@ def paper_ensemble(
     chosen = [(fit, _at_centre(fit, kernel), w) for fit, (_, _, w) in zip(last, chosen, strict=True)]
     mixture = _mixture(chosen, kernel, settings, drawing)
     judges = tuple(members[index] for index in judged.scores)
-    pip = weights.marginal_pip(judges, whole, train.d)
+    pip = weights.marginal_pip(judges, share if settings.thinned_pip else whole, train.d)
     reporter.end(tuple(int(j) for j in np.flatnonzero(pip > 0.5)), float(judged.totals.max()), len(fits))
     return Ensemble(mixture.members, mixture.weights, pip, _notes(fits, judged, share, settings))
 
@@ -86,11 +86,11 @@ def leave_one_out(train: Train, member: Member, settings: PaperSettings, rows: n
     `rows` (r,) asks for a sample of rows where the density is truncated; the exact one has all anyway.
     """
     blur = settings.blur(train.n)
-    kappa, more = blur.kappa, 0.0  # the jitter is in the noise
+    kappa, more = blur.kappa, blur.jitter - settings.jitter  # the jitter of training is in the noise
     if blur.place == "noise":
-        kappa, more = 0.0, kappa
+        kappa, more = 0.0, more + kappa
     elif blur.place == "instead" and kappa > 0:  # a kappa of zero blurs nothing
-        kappa, more = 0.0, kappa + settings.jitter - member.parameters.noise
+        kappa, more = 0.0, kappa + blur.jitter - member.parameters.noise
     if more:
         member = loo.with_more_noise(member, more)
     neighbours = settings.loo_neighbours_for(train.n)
@@ -117,7 +117,7 @@ def _judged(train: Train, members: tuple[Member, ...], settings: PaperSettings, 
     """
 
     def select(scores: dict[int, LeaveOneOut]) -> list[int]:
-        if not settings.best_only:
+        if not settings.collapse:
             return list(scores)
         return [int(i) for i in weights.collapse(members, np.array([one.total for one in scores.values()]))]
 
