@@ -18,12 +18,13 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from ssvgp.settings.machine import LARGE
+
 CUT = 1.4  # of normal scores, before they are squared
 LEAST = 0.05  # root mean square of a shape that ties leave of it, below which it is left out
 TIED = 0.5  # of the rows: a column of fewer levels has waves that are not orthogonal
 SLOW = 3  # shapes for products that are enough for most, and with faster waves behind them
 FINE = 2 * SLOW
-KEPT = 2**22  # numbers of a table, or of its waves, up to which its slow shapes, and its waves, are kept
 
 
 class Shapes:
@@ -31,7 +32,7 @@ class Shapes:
 
     def __init__(self, X: np.ndarray, waves: int) -> None:
         self.count = waves
-        self._waves: dict[tuple[int, int], np.ndarray] | None = {} if waves * X.size <= KEPT else None
+        self._waves: dict[tuple[int, int], np.ndarray] | None = {} if waves * X.size <= LARGE else None
         self._x = X.astype(np.float32)
         self._u = ((rankdata(X, axis=0) - 0.5) / X.shape[0]).astype(np.float32)
         ordered = np.sort(self._u, axis=0)
@@ -68,7 +69,7 @@ class Shapes:
 
     def slow(self, columns: np.ndarray) -> np.ndarray:
         """(FINE, n, q) of these columns (q,), the slowest first."""
-        if self._u.size > KEPT:
+        if self._u.size > LARGE:
             return _slow(self._u[:, columns])
         if self._slow is None:
             self._slow = _slow(self._u)
