@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 from ssvgp.gp import expectation, newton
-from ssvgp.gp.sites import Settled
+from ssvgp.gp.sites import ACCURACY, Settled
 from ssvgp.model.likelihoods import BernoulliLogit, BernoulliProbit
 from ssvgp.records import Parameters
 
@@ -83,3 +84,31 @@ def test_a_row_that_counts_less_than_once_says_less() -> None:
         for w in (1.0, 0.5, 1e-6)
     ]
     assert values[0] < values[1] < values[2] == pytest.approx(0.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("louder", [1.001, 1.5])
+def test_beside_a_relative_sites_settle_to_a_share_of_what_they_move(
+    louder: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    likelihood, prior, y = separated()
+    sweeps, swept = list[int](), expectation._swept
+
+    def counted(*arguments: Any) -> expectation.Sweep:
+        sweeps.append(1)
+        return swept(*arguments)
+
+    def settled(K: np.ndarray, start: np.ndarray | None) -> tuple[Settled, int]:
+        sweeps.clear()
+        return expectation.settle(likelihood, K, y, AT, start, True), len(sweeps)
+
+    monkeypatch.setattr(expectation, "_swept", counted)
+    there = settled(prior, None)[0]
+    near, few = settled(louder * prior, there.state)
+    monkeypatch.setitem(ACCURACY, False, 0.0)
+    many = settled(louder * prior, there.state)[1]
+    assert few < many if louder > 1.1 else few == many
+    monkeypatch.setitem(ACCURACY, True, 1e-9)
+    sharp = settled(louder * prior, there.state)[0]
+    before = settled(prior, None)[0]
+    assert np.abs(near.alpha - sharp.alpha).max() < 0.02 * np.abs(sharp.alpha - before.alpha).max()
+    assert near.value == pytest.approx(sharp.value, abs=1e-5 * abs(sharp.value - before.value) + 1e-7)

@@ -10,7 +10,7 @@ import pytest
 
 from ssvgp.gp import lapack
 
-SIZES = [1, 2, 127, 128, 129, 161, 300, 321, 401]
+SIZES = [1, 2, 127, 128, 129, 161, 300, 321, 401, 643]
 
 
 def matrix(n: int) -> np.ndarray:
@@ -38,6 +38,10 @@ def test_factor_inverse_and_solves(n: int, way: None) -> None:
     assert info == 0
     assert np.tril(inverse) == pytest.approx(np.tril(np.linalg.inv(K)), abs=1e-11)
     assert np.array_equal(np.triu(inverse, 1), np.zeros((n, n)))
+    triangle, info = lapack.inverse_triangle(lower)
+    assert info == 0
+    assert triangle @ lower == pytest.approx(np.eye(n), abs=1e-11)
+    assert np.array_equal(np.triu(triangle, 1), np.zeros((n, n)))
     for b in (np.arange(1.0, n + 1), np.random.default_rng(0).standard_normal((n, 3))):
         assert lapack.solve_both(lower, b)[0] == pytest.approx(np.linalg.solve(K, b), rel=1e-8, abs=1e-10)
         assert lapack.solve_lower(lower, b)[0] == pytest.approx(np.linalg.solve(lower, b), rel=1e-8, abs=1e-10)

@@ -126,9 +126,14 @@ def robust_target(y: np.ndarray, weights: np.ndarray | None = None) -> Target:
 
     Where the middle half of the rows has no spread it is `target_of`.
     """
-    plain = target_of(y, None, weights)
+    plain, (low, middle, high) = target_of(y, None, weights), quartiles(y, weights)
+    spread = (high - low) / (2.0 * float(ndtri(0.75)))
+    return plain if spread <= 0.0 else replace(plain, centre=middle, spread=spread)
+
+
+def quartiles(y: np.ndarray, weights: np.ndarray | None = None) -> tuple[float, float, float]:
+    """Lower quartile, median and upper quartile of targets y (n,), each one of them; rows count by weights (n,)."""
     order = np.argsort(y, kind="stable")
     counted = np.cumsum(np.ones(y.size) if weights is None else weights[order])
-    low, middle, high = (y[order][np.searchsorted(counted, q * counted[-1])] for q in (0.25, 0.5, 0.75))
-    spread = float(high - low) / (2.0 * float(ndtri(0.75)))
-    return plain if spread <= 0.0 else replace(plain, centre=float(middle), spread=spread)
+    low, middle, high = (float(y[order][np.searchsorted(counted, q * counted[-1])]) for q in (0.25, 0.5, 0.75))
+    return low, middle, high

@@ -124,14 +124,19 @@ def settle(
     Where a value alone is asked for beside a relative, few steps from its sites are enough: it is stationary in them.
     At draws from the posterior of z four steps from the sites of its mode leave 0.02 nats on separable digits (standard
     deviation; two leave 0.15), and nothing on a small table.
+    A slope beside a relative is wanted for the next step, or for its difference to the relative's: sites need be
+    settled to a thousandth of what they have moved since.
     """
     near = start is not None and start.size == 2 * y.size
     state = start if start is not None and near else _from_mode(likelihood, prior, y, at)
-    share, last = 1.0, None
+    share, last, enough = 1.0, None, 10.0 * ACCURACY[sharp]
     for _ in range(4 if near and not sharp else MOST_STEPS):
         step = _swept(likelihood, prior, y, at, state)
         change = step.worth * (step.led_to - state)
-        if float(np.abs(change).max()) < 10.0 * ACCURACY[sharp]:
+        moved = float(np.abs(change).max())
+        if last is None and near:
+            enough = max(enough, ACCURACY[False] * moved)
+        if moved < enough:
             break
         share = _shortened(share, change, last)
         state, last = state + share * (step.led_to - state), change

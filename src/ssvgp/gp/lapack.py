@@ -11,9 +11,9 @@ import ctypes
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cython_lapack, lapack
+from scipy.linalg import cython_blas, cython_lapack, lapack
 
-ROUTINES = ("dpotrf", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum")
+ROUTINES = ("dpotrf", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum", "dtrmm")
 # rows up to which the wrappers are called, since the lock is held so shortly that ctypes costs more, and a triangle is
 # not halved further, since many small steps would make threads wait for each other
 SMALL = 128
@@ -21,7 +21,7 @@ SMALL = 128
 
 def _addresses() -> dict[str, int] | None:
     """Where the routines lie, or None where SciPy does not say so or they do not take 32-bit integers."""
-    table = getattr(cython_lapack, "__pyx_capi__", {})
+    table = {**getattr(cython_lapack, "__pyx_capi__", {}), **getattr(cython_blas, "__pyx_capi__", {})}
     name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -46,7 +46,9 @@ if ADDRESSES is not None:
     _LASET = _bound(ADDRESSES["dlaset"], 7)
     _TRTRI = _bound(ADDRESSES["dtrtri"], 6)
     _LAUUM = _bound(ADDRESSES["dlauum"], 5)
+    _TRMM = _bound(ADDRESSES["dtrmm"], 11)
 LOWER, UPPER, PLAIN = b"L", b"U", b"N"
+LEFT, RIGHT = b"L", b"R"
 
 
 def _by_wrapper(matrix: np.ndarray) -> bool:
@@ -77,9 +79,9 @@ def inverse_lower(lower: np.ndarray) -> tuple[np.ndarray, int]:
     if _by_wrapper(lower):
         inverse, info = lapack.dpotri(lower, lower=1)
         return inverse, int(info)
-    work, info = np.zeros_like(lower, order="F"), ctypes.c_int(0)
-    _invert_triangle(lower, work, 0, lower.shape[0])
-    n = ctypes.byref(ctypes.c_int(lower.shape[0]))
+    n, info = ctypes.byref(ctypes.c_int(lower.shape[0])), ctypes.c_int(0)
+    work = lower.copy(order="F")
+    _invert_triangle(work, 0, lower.shape[0])
     _LAUUM(LOWER, n, work.ctypes.data, n, ctypes.byref(info))
     return work, info.value
 
@@ -89,27 +91,34 @@ def inverse_triangle(lower: np.ndarray) -> tuple[np.ndarray, int]:
     if _by_wrapper(lower):
         inverse, info = lapack.dtrtri(lower, lower=1)
         return inverse, int(info)
-    work = np.zeros_like(lower, order="F")
-    _invert_triangle(lower, work, 0, lower.shape[0])
+    work = lower.copy(order="F")
+    _invert_triangle(work, 0, lower.shape[0])
     return work, 0
 
 
-def _invert_triangle(lower: np.ndarray, out: np.ndarray, start: int, stop: int) -> None:
-    """L^-1 into `out`: with L = [A 0; B C] it is [A^-1 0; -C^-1 B A^-1 C^-1].
+def _invert_triangle(work: np.ndarray, start: int, stop: int) -> None:
+    """L^-1 in its place: with L = [A 0; B C] it is [A^-1 0; -C^-1 B A^-1 C^-1].
 
-    By halves nearly all is products of matrices: a quarter to a third faster than LAPACK's own way at 300 to 800 rows.
+    Products of halves take half the time of LAPACK's own way, which goes by narrow strips.
     """
+    rows = ctypes.byref(ctypes.c_int(work.shape[0]))
     if stop - start <= SMALL:
-        out[start:stop, start:stop] = lower[start:stop, start:stop]
-        size, rows, info = ctypes.c_int(stop - start), ctypes.c_int(lower.shape[0]), ctypes.c_int(0)
-        place = out.ctypes.data + 8 * start * (lower.shape[0] + 1)
-        _TRTRI(LOWER, PLAIN, ctypes.byref(size), place, ctypes.byref(rows), ctypes.byref(info))
+        size, info = ctypes.byref(ctypes.c_int(stop - start)), ctypes.c_int(0)
+        _TRTRI(LOWER, PLAIN, size, _place(work, start, start), rows, ctypes.byref(info))
         return
     middle = start + (stop - start) // 2
-    _invert_triangle(lower, out, start, middle)
-    _invert_triangle(lower, out, middle, stop)
-    top, bottom = slice(start, middle), slice(middle, stop)
-    out[bottom, top] = -(out[bottom, bottom] @ (lower[bottom, top] @ out[top, top]))
+    _invert_triangle(work, start, middle)
+    _invert_triangle(work, middle, stop)
+    shape = ctypes.byref(ctypes.c_int(stop - middle)), ctypes.byref(ctypes.c_int(middle - start))
+    below = _place(work, middle, start)
+    for side, triangle, sign in ((RIGHT, start, 1.0), (LEFT, middle, -1.0)):
+        factor = ctypes.byref(ctypes.c_double(sign))
+        _TRMM(side, LOWER, PLAIN, PLAIN, *shape, factor, _place(work, triangle, triangle), rows, below, rows)
+
+
+def _place(matrix: np.ndarray, row: int, column: int) -> int:
+    """The address of an element of a matrix (n, n) in column order."""
+    return int(matrix.ctypes.data) + 8 * (row + column * matrix.shape[0])
 
 
 def solve_both(lower: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:

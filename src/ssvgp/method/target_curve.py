@@ -17,7 +17,7 @@ import numpy as np
 
 from ssvgp.data.curves import Curve, Straight, YeoJohnson
 from ssvgp.data.inputs import scale_of
-from ssvgp.data.target import target_of
+from ssvgp.data.target import quartiles, target_of
 from ssvgp.evidence.laplace import Block, Problem
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.model.likelihoods import GaussianNoise
@@ -30,7 +30,7 @@ from ssvgp.settings.regime import FEW_INPUTS
 SKEWED = 1.0  # skewness from which a curve is looked for
 COMMON = 0.1  # share of rows with one and the same value from which none is: a density there means nothing
 POWERS = (0.5, 0.25, 0.0)  # of the curves looked at; 0 is the logarithm
-START = 0.05  # of the standard deviation of y is added before the root or the logarithm, for the sake of zeros
+START = 0.05  # of the lower quartile of y is added before the root or the logarithm, for the sake of zeros
 
 
 def curve_by_evidence(
@@ -77,6 +77,8 @@ def curve_by_evidence(
 def candidates(y: np.ndarray, weights: np.ndarray | None = None) -> Sequence[Curve]:
     """No curve, and for a skewed target without negative values roots and logarithm of y + u with a small u.
 
+    Below u the curve is a line, so that u is small beside nearly all rows: the lower quartile is their unit. A standard
+    deviation is not, since a single huge target makes it larger than most others.
     Where many rows have the same value, such as none at all, a curve would win by the density it heaps up there.
     """
     scale = scale_of(y, weights)
@@ -84,5 +86,5 @@ def candidates(y: np.ndarray, weights: np.ndarray | None = None) -> Sequence[Cur
         return (Straight(),)
     if np.unique(y, return_counts=True)[1].max() > COMMON * y.size:
         return (Straight(),)
-    unit = START * float(scale.spread)
+    unit = START * (quartiles(y, weights)[0] or float(scale.spread))
     return (Straight(), *(YeoJohnson(unit, power) for power in POWERS))
