@@ -33,7 +33,8 @@ def relatives_of(
 
     pip (p,) belongs to the kept columns. Cost r p for each input, where r rows of p numbers are at most `HELD`.
     """
-    places = np.argsort(-pip, kind="stable")[: max(1, LARGE // max(train.d, 1))]  # whose correlations are held at a time
+    most = max(1, LARGE // max(train.d, 1))  # whose correlations are held at a time
+    places = np.argsort(-pip, kind="stable")[:most]
     places = places[pip[places] > SLIGHT]
     if not places.size:
         return {}
