@@ -38,7 +38,7 @@ def test_left_out_columns_are_left_out_of_the_view(table) -> None:
 
 def test_scales_do_not_depend_on_how_the_table_is_cut(table, monkeypatch) -> None:
     whole = inputs_of(table)
-    monkeypatch.setattr("ssvgp.data.inputs.PIECE", 13)
+    monkeypatch.setattr("ssvgp.data.inputs.CACHED", 13)
     pieces = inputs_of(table)
     np.testing.assert_allclose(pieces.centre, whole.centre, rtol=1e-12)
     np.testing.assert_allclose(pieces.spread, whole.spread, rtol=1e-12)

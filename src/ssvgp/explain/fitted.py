@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -216,8 +215,10 @@ class Fitted:
             if sum(each) > (CACHE_BYTES if limit is None else min(CACHE_BYTES, limit // 4)):
                 return None
             self.cache.forget(READY)
-        how = partial(prepared, train=self.train, neighbours=self.neighbours, masses=self.sampled)
-        return self.cache.once(key, lambda: tuple(how(one) for one in members))
+        return self.cache.once(key, lambda: tuple(self._prepared(one) for one in members))
+
+    def _prepared(self, member: Member) -> Prepared:
+        return prepared(member, self.train, self.neighbours, masses=self.sampled)
 
     def exact_posteriors(self) -> Any:
         """Every member factored, from what is at hand or one after the other."""
