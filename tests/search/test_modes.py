@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from searches import additive, book_of
 
+from experiments.random_functions import random_function
 from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
-from ssvgp.search.modes import settle
+from ssvgp.search.modes import joined, settle
 from ssvgp.search.moves import empty_fit
 
 FAST = Candidate((3,))
@@ -95,3 +96,19 @@ def test_a_set_that_looks_no_better_beside_another_parent_is_left_alone() -> Non
     book.revisit(parent, [FAST, Candidate((5,))])
     assert book.fits[FAST] is rough
     assert Candidate((5,)) not in book.fits  # what is not in the book is not visited by this
+
+
+def test_sets_that_are_nearly_equal_are_joined_and_found_at_the_mode_of_what_acts_together() -> None:
+    draw = random_function(11084)  # a ridge of three and a maximum of four, of ten inputs: 2, 3, 5, 6, 7, 8 and 9
+    book = book_of(draw.X, draw.y)
+    parts = [(2, 3, 5, 7, 8), (2, 3, 5, 6, 7, 8), (2, 3, 5, 7, 8, 9)]
+    start = book.visit(empty_fit(book), Candidate(parts[0]))
+    for part in parts[1:]:
+        book.visit(start, Candidate(part))
+    before = book.best().log_evidence
+    assert book.visit(start, Candidate((2, 3, 5, 6, 7, 8, 9))).log_evidence < before  # at the mode of its parts
+    found = joined(book, 5.0)
+    assert found is not None
+    assert found.candidate.active == (2, 3, 5, 6, 7, 8, 9)
+    assert found.log_evidence > before + 40.0
+    assert joined(book, 5.0) is None

@@ -16,7 +16,7 @@ from ssvgp.records import has_sites
 from ssvgp.search.book import Book
 from ssvgp.search.dense import dense_starts
 from ssvgp.search.growth import grow, grow_by_groups, grow_on, refused
-from ssvgp.search.modes import settle
+from ssvgp.search.modes import joined, settle
 from ssvgp.search.moves import empty_fit, empty_fits, explore, prune, visit_every_set
 from ssvgp.search.opinions import ask, left_behind, narrow, runners_up
 from ssvgp.search.proposer import Proposer, register
@@ -63,6 +63,8 @@ def _dense_end(book: Book, regime: Regime, rng: np.random.Generator) -> Iterator
 def moves(book: Book, regime: Regime, rng: np.random.Generator) -> None:
     """Drops, additions and swaps of the best sets, each at its best mode, under the kernel that suits them best."""
     settle(book, regime.moves.reach)
+    if (found := joined(book, regime.moves.reach)) is not None:
+        grow(book, found, narrow(regime.search))
     _lead(book, regime)
     explore(book, regime)
     settle(book, regime.moves.reach)

@@ -10,8 +10,9 @@ import numpy as np
 
 from ssvgp.evidence.ascent import SAME_MODE, apart
 from ssvgp.evidence.laplace import Fit, fit
-from ssvgp.search.book import Book
+from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import project
+from ssvgp.search.moves import prune
 from ssvgp.search.probe import BOLD_VARIANCE
 
 LEVELS = (0.15, 0.4, 1.0, 2.0)  # of all theta
@@ -25,6 +26,22 @@ def settle(book: Book, reach: float) -> None:
         if found.candidate.size and found.candidate not in book.settled:
             book.settled.add(found.candidate)
             book.fits[found.candidate] = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
+
+
+def joined(book: Book, reach: float) -> Fit | None:
+    """All inputs of the sets within reach as one set, at its best mode, without what is idle there.
+
+    Sets that are nearly equal may each have a part of what acts together, and none of them the mode in which it does.
+    """
+    near = book.within(reach)
+    together = add(near[0].candidate, [j for one in near for j in one.candidate.active])
+    if len(near) < 2 or not together.size or together in book.settled:
+        return None
+    book.settled.add(together)
+    found = book.visit(near[0], together)
+    best = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
+    book.fits[together] = best
+    return prune(book, best) if best.log_evidence > near[0].log_evidence - reach else None
 
 
 def _other_modes(book: Book, found: Fit) -> list[Fit]:
