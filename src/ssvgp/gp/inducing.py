@@ -24,7 +24,7 @@ from ssvgp.gp.linalg import factor, symmetric_square_root
 from ssvgp.gp.local import Moments, joined
 from ssvgp.records import Member, Train, has_sites, row_noise
 
-MOST = 512  # inducing rows: a new row costs as much as its own 64 neighbours would, about
+MOST = 512  # inducing rows: beyond, neighbours are not much slower
 LOOKED_AT = 8 * MOST  # rows that they are chosen from, spread over the table
 OPEN = 0.001  # of the noise: the variance of f that inducing rows may leave open, on average
 
@@ -44,7 +44,10 @@ class Inducing:
 
 
 def inducing_of(member: Member, train: Train, most: int = MOST, left_open: float = OPEN) -> Inducing | None:
-    """The training side of a member by inducing rows; None where they would be too many, or the noise is no number."""
+    """The training side of a member by inducing rows; None where they would be too many.
+
+    None too for a background, which looks at all inputs, and for sites, which settle among neighbours.
+    """
     if member.background is not None or has_sites(train.noise) or not member.active.size:
         return None
     columns, given = member.active, replace(member, active=np.arange(member.active.size))

@@ -24,8 +24,7 @@ def settle(book: Book, reach: float) -> None:
     """The leading sets at their best mode."""
     for found in book.within(reach)[:SETTLED]:
         if found.candidate.size and found.candidate not in book.settled:
-            book.settled.add(found.candidate)
-            book.fits[found.candidate] = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
+            _at_best_mode(book, found)
 
 
 def joined(book: Book, reach: float) -> Fit | None:
@@ -37,11 +36,16 @@ def joined(book: Book, reach: float) -> Fit | None:
     together = add(near[0].candidate, [j for one in near for j in one.candidate.active])
     if len(near) < 2 or not together.size or together in book.settled:
         return None
-    book.settled.add(together)
-    found = book.visit(near[0], together)
-    best = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
-    book.fits[together] = best
+    best = _at_best_mode(book, book.visit(near[0], together))
     return prune(book, best) if best.log_evidence > near[0].log_evidence - reach else None
+
+
+def _at_best_mode(book: Book, found: Fit) -> Fit:
+    """The best of a fit and those of its set from other starts, which the book has from then on."""
+    book.settled.add(found.candidate)
+    best = max([found, *_other_modes(book, found)], key=lambda f: f.log_evidence)
+    book.fits[found.candidate] = best
+    return best
 
 
 def _other_modes(book: Book, found: Fit) -> list[Fit]:
