@@ -70,7 +70,8 @@ class SSVGPRegressor(Predicting, Asking, RowsOnDisk, ManyTargets, RegressorMixin
     verbose : 1 prints one line for each step of the fit that reports progress, or for each of many targets.
     callback : function that is called with each report of progress, or with a `Done` after each of many targets.
     sample_rows : rows that are drawn at random, in one pass, from a table on disk or of Dask, or from an array of more
-        rows than that; None is for 100000 of the former and for all of an array. Columns are standardised by all rows.
+        rows than that; None is for 100000 of the former and for all of an array. Columns are standardised by all rows,
+        and predictions go through a few rows of the sample where these can stand for it, else from neighbours.
     checkpoint : folder in which each of many targets has a file once it is finished: a run that was killed goes on
         where it was. A folder of another table, or of other settings, is refused.
 

@@ -58,36 +58,52 @@ def auto_ensemble(
         (looking,) = rng.spawn(1)
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
-        reporter, settings = Reporter(callback), regime.settings
+        settings = regime.settings
         rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
-
-        def opened(train: Train, prior: Prior) -> Book:
-            filled = replace(prior, slab_scales=regime.slab_scales).for_data(
-                train.count, train.d, repeated, None if inputs is None else len(inputs), _spread(train, prior)
-            )
-            book = Book(
-                replace(_problem(train, kernels[0], filled, backgrounds, rows), inputs=inputs),
-                workers,
-                train=train,
-                kernels=kernels,
-                met=list(rows),
-                screened_blocks=regime.screened_blocks,
-                ladder=regime.ladder,
-                memo=train.memo,
-                reporter=reporter,
-            )
-            reporter.outlook = lambda: _ahead(book, regime, reporter.spent)
-            return book
-
-        taken, interrupted = _Taken(opened(train, prior)), False
+        shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
+        taken, interrupted = _Taken(shelf.opened(train, prior)), False
         try:
-            _search_readings(taken, opened, readings, regime, rngs)
+            _search_readings(taken, shelf.opened, readings, regime, rngs)
         except KeyboardInterrupt:
             if not taken.book.fits:
                 raise
             interrupted = True
         found = _weighed(taken.book, regime, drawing, interrupted)
         return replace(found, notes={**found.notes, "reading": taken.reading})
+
+
+@dataclass(frozen=True)
+class _Shelf:
+    """What the books of all readings of y have in common."""
+
+    kernels: tuple[Kernel, ...]
+    regime: Regime
+    workers: Workers
+    reporter: Reporter
+    inputs: Inputs | None
+    repeated: float
+    backgrounds: tuple[Background, ...]
+    rows: list[np.ndarray]
+
+    def opened(self, train: Train, prior: Prior) -> Book:
+        """An empty book of one reading, which the reporter follows from now on."""
+        regime, inputs = self.regime, self.inputs
+        filled = replace(prior, slab_scales=regime.slab_scales).for_data(
+            train.count, train.d, self.repeated, None if inputs is None else len(inputs), _spread(train, prior)
+        )
+        book = Book(
+            replace(_problem(train, self.kernels[0], filled, self.backgrounds, self.rows), inputs=inputs),
+            self.workers,
+            train=train,
+            kernels=self.kernels,
+            met=list(self.rows),
+            screened_blocks=regime.screened_blocks,
+            ladder=regime.ladder,
+            memo=train.memo,
+            reporter=self.reporter,
+        )
+        self.reporter.outlook = lambda: _ahead(book, regime, self.reporter.spent)
+        return book
 
 
 @dataclass
