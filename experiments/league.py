@@ -95,7 +95,7 @@ EXPERIMENT = Experiment(
     trials=3,
     except_for={one: 30 if one.split("/")[0] in TINY_TESTS else 10 for one in REPEATED},
     settings={
-        "paper_n4": {"minibatch": None, "rounds": 5},  # n/4 to 2000 rows, 256 beyond; rounds as in the text (B.1)
+        "paper_n4": {"minibatch": None},  # n/4 to 2000 rows, 256 beyond
         "mcmc": {"iterations": 50_000},
         **{f"{name}/mcmc": {"iterations": 5_000} for name in REAL[7:]},
         **{f"{name}/mlii": {"max_seconds": 60.0} for name in REAL[7:]},
