@@ -29,6 +29,7 @@ from ssvgp.peers.mcmc_target import (
     log_chance_of,
     log_posterior,
     log_slab,
+    powers,
     state_at,
 )
 from ssvgp.settings import Prior
@@ -322,3 +323,18 @@ def test_all_pairs_of_sets_can_be_reached():
     draws = run(target, 6000, seed=0, thin=1)
     seen = {tuple(sorted(draws.draw(i)[0].tolist())) for i in range(draws.ends.size)}
     assert seen == {s for k in range(4) for s in combinations(range(3), k)}
+
+
+def test_powers_are_orthonormal_to_each_other_and_to_the_constant_and_span_the_powers() -> None:
+    x = np.random.default_rng(0).standard_normal(40)
+    found = powers(x[:, None])[:, :, 0]
+    assert found @ found.T == pytest.approx(np.eye(3), abs=1e-10)
+    assert found.sum(1) == pytest.approx(0.0, abs=1e-10)
+    basis, _ = np.linalg.qr(np.stack([np.ones(40), x, x**2, x**3], axis=1))
+    assert np.abs(found @ basis) == pytest.approx(np.eye(4)[1:], abs=1e-10)
+
+
+def test_a_column_of_few_levels_has_as_few_powers() -> None:
+    columns = np.column_stack([np.repeat([-1.0, 1.0], 20), np.zeros(40), np.tile([-1.0, 0.0, 1.0, 0.0], 10)])
+    found = np.abs(powers(columns)).sum(1) > 0
+    assert found.T.tolist() == [[True, False, False], [False, False, False], [True, True, False]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+NOTICED = 0.5  # nats by which something must be better, or the weight of all grow, to be worth a further step
 NEGLIGIBLE = 12.0  # nats behind the best from which nothing carries weight any more
 
 

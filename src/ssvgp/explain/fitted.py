@@ -21,8 +21,9 @@ from ssvgp.gp.predict import Prepared, posterior, predict, prepared, ready_bytes
 from ssvgp.gp.weak import Weak
 from ssvgp.records import Ensemble, Member, Prediction, Train, has_sites
 from ssvgp.run.workers import one_blas_thread
+from ssvgp.settings.machine import HELD
 
-CACHE_BYTES = 2**29  # factors and searches kept between predictions
+CACHE_BYTES = 32 * HELD  # factors and searches kept between predictions
 READY = "prepared"  # the kind under which these are kept
 
 Found = TypeVar("Found")

@@ -13,10 +13,11 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cython_blas, cython_lapack, lapack
 
+from ssvgp.settings.machine import STRIP
+
 ROUTINES = ("dpotrf", "dpotrs", "dtrtrs", "dlaset", "dtrtri", "dlauum", "dtrmm")
-# rows up to which the wrappers are called, since the lock is held so shortly that ctypes costs more, and a triangle is
-# not halved further, since many small steps would make threads wait for each other
-SMALL = 128
+# Up to STRIP rows the wrappers are called, since the lock is held so shortly that ctypes costs more, and a triangle is
+# not halved further, since many small steps would make threads wait for each other.
 
 
 def _addresses() -> dict[str, int] | None:
@@ -52,7 +53,7 @@ LEFT, RIGHT = b"L", b"R"
 
 
 def _by_wrapper(matrix: np.ndarray) -> bool:
-    return ADDRESSES is None or matrix.shape[0] <= SMALL
+    return ADDRESSES is None or matrix.shape[0] <= STRIP
 
 
 def cholesky(work: np.ndarray) -> int:
@@ -102,7 +103,7 @@ def _invert_triangle(work: np.ndarray, start: int, stop: int) -> None:
     Products of halves take half the time of LAPACK's own way, which goes by narrow strips.
     """
     rows = ctypes.byref(ctypes.c_int(work.shape[0]))
-    if stop - start <= SMALL:
+    if stop - start <= STRIP:
         size, info = ctypes.byref(ctypes.c_int(stop - start)), ctypes.c_int(0)
         _TRTRI(LOWER, PLAIN, size, _place(work, start, start), rows, ctypes.byref(info))
         return

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.gp import lapack
+from ssvgp.settings.machine import STRIP
 
 JITTERS = (1e-10, 1e-2)  # of the mean diagonal: what is tried first, and last
 NOT_FINITE = "the covariance matrix holds NaN or infinite values; check the scale of the inputs and the kernel"
@@ -106,7 +107,7 @@ def stack_of_forms(covariances: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, 
 
     Only their upper triangles are read, and the stack is used up. NaN where a matrix has no factor: it is not repaired.
     """
-    if y.size <= lapack.SMALL:
+    if y.size <= STRIP:
         return _small_forms(covariances, y)
     out = np.empty((2, len(covariances)))
     for index, one in enumerate(covariances):

@@ -11,6 +11,7 @@ from scipy.special import logsumexp
 from ssvgp.evidence.entry import Entry, member_at
 from ssvgp.evidence.importance import IDLE, all_modes, refine
 from ssvgp.evidence.laplace import Problem, with_curvature
+from ssvgp.evidence.logs import NOTICED
 from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
 from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud, cloud
@@ -27,7 +28,6 @@ from ssvgp.search.book import Book
 from ssvgp.search.view import look
 from ssvgp.settings import Regime
 
-LESSER_MODE = 0.5  # nats
 SMALL = 0.2  # a set below this weight gets half the importance draws
 
 
@@ -163,7 +163,7 @@ def _outpriced(one: Priced, others: Sequence[Priced], problem: Problem) -> bool:
             size = len(other.active)
             step = log_set_prior(size + 1, problem.d, problem.prior) - log_set_prior(size, problem.d, problem.prior)
             factor = min(float(logsumexp(other.log_factors[:, j], b=other.scale_shares)), np.log(LARGEST_FACTOR))
-            if other.log_evidence + factor + step > one.log_evidence + LESSER_MODE:
+            if other.log_evidence + factor + step > one.log_evidence + NOTICED:
                 return True
     return False
 

@@ -16,11 +16,11 @@ from scipy.special import betaln
 
 from ssvgp.gp.linalg import NotPositiveDefiniteError, factor
 from ssvgp.gp.marginal import LOG_2PI
-from ssvgp.search.screen import shapes
 from ssvgp.settings import Prior
 
 HALF_LOG_2_OVER_PI = 0.5 * math.log(2.0 / math.pi)
 SHARPNESS = 2  # power of the scores of inputs: tenfold the score is proposed a hundred times as often
+DEGREE = 3  # of the powers that inputs are proposed by
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class Target:
 
     def __post_init__(self) -> None:
         d = self.X.shape[1]
-        forms = shapes(self.X) if self.informed else np.zeros((0, *self.X.shape))
+        forms = powers(self.X) if self.informed else np.zeros((0, *self.X.shape))
         a, b, k = self.prior.a, self.prior.b, np.arange(d + 1)
         object.__setattr__(self, "columns", np.ascontiguousarray(self.X.T))
         object.__setattr__(self, "forms", np.ascontiguousarray(forms.transpose(0, 2, 1)).reshape(-1, self.X.shape[0]))
@@ -170,7 +170,7 @@ def at_kernel(
 def input_scores(state: State, target: Target) -> np.ndarray:
     """How promising each excluded input (d,) is at this state: its share of all scores; included ones have 0.
 
-    The score of an input is the square of sum_b (phi_b' alpha)^2 over its three shapes (see `search.screen`): what
+    The score of an input is the square of sum_b (phi_b' alpha)^2 over its three shapes (`powers`): what
     the residual of the state holds of it. Being a function of the state alone, it may steer proposals. Cost 3 n d.
     """
     if state.scores is None:
@@ -217,3 +217,23 @@ def draw_uniform(state: State, target: Target, rng: np.random.Generator) -> int:
         j = int(rng.integers(target.d))
         if j not in state.active:
             return j
+
+
+def powers(columns: np.ndarray) -> np.ndarray:
+    """x, x^2, x^3 of each column (n, q), orthonormal to the constant and to each other: (3, n, q).
+
+    A shape that the column cannot carry (x^2 of a binary input) is left zero.
+    """
+    n = columns.shape[0]
+    out = np.zeros((DEGREE, *columns.shape))
+    power = np.ones_like(columns)
+    for b in range(DEGREE):
+        power = power * columns
+        rest = power - power.mean(0)
+        before = np.sqrt((rest**2).sum(0)) + 1e-300
+        for earlier in out[:b]:
+            rest = rest - earlier * (earlier * rest).sum(0)
+        norm = np.sqrt((rest**2).sum(0))
+        kept = norm > 1e-4 * np.maximum(before, 1e-8 * np.sqrt(n))
+        out[b] = np.where(kept, rest / np.where(kept, norm, 1.0), 0.0)
+    return out

@@ -26,14 +26,14 @@ from scipy.special import ndtri
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.scene import DIRECTIONS, THROUGH, Scene, tail_nats
 from ssvgp.search.shapes import FINE, SLOW
+from ssvgp.settings.machine import CACHED, STRIP
 
 LOUD = 0.45  # of all rows, about, hold this share of alpha' alpha, and triples and quadruples are ranked on them
 HELD = 0.8
 KEPT = 3000  # leaders that meet all rows, about
 SHOWN = 100  # groups that a look returns, at most
 LOUDEST = 2.0  # root mean squares at which |alpha| is cut for ranking: a few wild rows must not choose the products
-PAIR_STRIP = 128  # inputs whose pairs with all others are scored at a time
-TABLE = 2**20  # products at a time
+TABLE = 4 * CACHED  # products at a time, in single precision
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ def _pairs(view: Scene, columns: np.ndarray, order: Order) -> tuple[np.ndarray, 
     """The strongest pairs, places among the columns (., 2) and t, strip by strip, so that tables stay in the cache."""
     slow, found, scores = view.shapes.slow(columns)[: order.shapes], [], []
     squares = slow**2
-    for start in range(0, columns.size, PAIR_STRIP):
-        part, rest = slice(start, start + PAIR_STRIP), slice(start, None)
-        best = np.zeros((min(PAIR_STRIP, columns.size - start), columns.size - start), dtype=np.float32)
+    for start in range(0, columns.size, STRIP):
+        part, rest = slice(start, start + STRIP), slice(start, None)
+        best = np.zeros((min(STRIP, columns.size - start), columns.size - start), dtype=np.float32)
         for r, u in enumerate(view.directions[: 1 + order.directions]):
             kinds = range(order.shapes if r == 0 else min(order.shapes, THROUGH))
             pull, push = (view.alpha * u)[:, None], (view.weight * u * u)[:, None]

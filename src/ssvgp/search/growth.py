@@ -18,9 +18,9 @@ from ssvgp.search.scene import Scene
 from ssvgp.search.together import ORDERS, beyond_chance, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of, strongest
 from ssvgp.settings import SearchSettings
+from ssvgp.settings.regime import GROUPS_FITTED
 
 PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
-FITTED = 3  # groups of an order that are fitted, at most
 HALF = 0.5  # of the noise: a look that explains more than that of it, or a set of y, is on the right way
 LEAST = 0.005  # of the operations that a look may take, where next to nothing is left to explain
 BEHIND = 25.0  # nats by which a group that looks strong may be behind at first: it may lead on
@@ -99,7 +99,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         return None
     book.paired.add(current.candidate)
     open_share = min(unexplained(book.problem, one) for one in (current, book.best()))
-    operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(FITTED * open_share))
+    operations, fitted = settings.operations * max(open_share**2, LEAST), int(np.ceil(GROUPS_FITTED * open_share))
     loud = loudness(view, current.candidate)
     larger = (beyond_chance(loud) > STRONG).sum() > 1  # a few loud rows make pairs look good that are not
     tried: list[Candidate] = []
@@ -112,7 +112,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
             bar = current.log_evidence - BEHIND
             starts = ROUGH if seen[0].nats > BEATEN else BOLD  # so much must not be missed for want of a start
-            clear = _clear(book, current, options[1 : 1 + FITTED])
+            clear = _clear(book, current, options[1 : 1 + GROUPS_FITTED])
             book.visit_all(book.probe_all(current, options[:1], starts) + book.probe_all(current, clear, BOLD), bar)
         else:
             bar = current.log_evidence - settings.reach
@@ -147,7 +147,7 @@ def united(book: Book, above: Sequence[Group], current: Fit) -> Fit | None:
 
     Less noise shows more of all the others: two effects may pay where neither does.
     """
-    first = sorted(above, key=lambda one: -one.nats)[:FITTED]
+    first = sorted(above, key=lambda one: -one.nats)[:GROUPS_FITTED]
     joined = add(current.candidate, [j for one in first for j in one.inputs])
     if len(first) < 2:
         return None

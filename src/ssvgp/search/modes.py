@@ -13,9 +13,8 @@ from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import project
 from ssvgp.search.moves import prune
-from ssvgp.search.probe import BOLD_VARIANCE
+from ssvgp.search.probe import BOLD_VARIANCE, LEVELS
 
-LEVELS = (0.15, 0.4, 1.0, 2.0)  # of all theta
 QUIET = 1.5  # by which log noise is lower at a start that is rougher than the mode, and higher at a smoother one
 SETTLED = 2  # leading sets
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, fit, log_joint_values
+from ssvgp.evidence.logs import NOTICED
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add, drop
 from ssvgp.search.ladder import climbing
@@ -18,7 +19,6 @@ from ssvgp.settings import Regime
 
 MOST_SWAPS = 24
 MOST_CLIMBING = 6  # neighbours of a set that are fitted to all rows, where a part of them came first
-NEWS = 0.5  # by which the log of the weight of all visited sets must grow, for another to be expanded: sets have prices
 
 
 def empty_fit(book: Book, background: str = "", bar: float = -np.inf) -> Fit:
@@ -102,7 +102,7 @@ def explore(book: Book, regime: Regime) -> None:
         book.plan(done, rounds_ahead(len(todo), regime.expanded - done))
         before = book.mass()
         expand(book, todo[0], regime)
-        if book.mass() < before + NEWS:
+        if book.mass() < before + NOTICED:
             break
     book.plan(0, 0.0)
 

@@ -26,7 +26,8 @@ class Bold:
     rough: float | None = None
 
 
-MODEST, BOLD = Bold(), Bold((0.4, 1.0, 2.0))
+LEVELS = (0.15, 0.4, 1.0, 2.0)  # of theta at which modes are looked for, from smooth to rough
+MODEST, BOLD = Bold(), Bold(LEVELS[1:])
 ROUGH = Bold(BOLD.theta, BOLD.theta[-1])
 
 

@@ -17,14 +17,15 @@ import numpy as np
 from scipy.special import chdtrc, gammaln, log_ndtr
 
 from ssvgp.gp.linalg import forms_along, leading_directions
-from ssvgp.search.shapes import LEAST, Shapes
+from ssvgp.search.shapes import FINE, LEAST, SLOW, Shapes
+from ssvgp.settings.machine import CACHED, STRIP
+from ssvgp.settings.regime import SLIGHT
 
 DIRECTIONS = 5  # of what the set explains: with one the pairs of a real table of 32 inputs ranked 29th to 388th
 THROUGH = 2  # slow shapes that are taken times these directions
-NESTED = (3, 6)  # waves that are summed for smooth effects and less smooth ones, beside all of them
-COLUMNS = 2048  # inputs at a time
+NESTED = (SLOW, FINE)  # waves that are summed for smooth effects and less smooth ones, beside all of them
+COLUMNS = CACHED // STRIP  # inputs at a time
 LEADERS = 32  # inputs whose shapes are scored together
-QUIET = 0.01  # of the mean of alpha^2, below which its size says nothing
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def loud_nats(view: Scene) -> np.ndarray:
     unless it is a step, whose square is one. Noise may be loud for other reasons, so this ranks and selects nothing.
     Cost n d.
     """
-    size = np.log(view.alpha**2 / np.mean(view.alpha**2) + QUIET)
+    size = np.log(view.alpha**2 / np.mean(view.alpha**2) + SLIGHT)
     size = size - size.mean()
     out = np.empty(view.shapes.d)
     for start in range(0, out.size, COLUMNS):

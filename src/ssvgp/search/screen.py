@@ -14,8 +14,6 @@ import numpy as np
 from ssvgp.gp.marginal import State
 from ssvgp.search.scene import COLUMNS
 
-SHAPES = 3
-
 
 @dataclass(frozen=True)
 class Scores:
@@ -26,26 +24,6 @@ class Scores:
 
     gain: np.ndarray
     cost: np.ndarray
-
-
-def shapes(columns: np.ndarray) -> np.ndarray:
-    """x, x^2, x^3 of each column (n, q), orthonormal to the constant and to each other: (3, n, q).
-
-    A shape that the column cannot carry (x^2 of a binary input) is left zero.
-    """
-    n = columns.shape[0]
-    out = np.zeros((SHAPES, *columns.shape))
-    power = np.ones_like(columns)
-    for b in range(SHAPES):
-        power = power * columns
-        rest = power - power.mean(0)
-        before = np.sqrt((rest**2).sum(0)) + 1e-300
-        for earlier in out[:b]:
-            rest = rest - earlier * (earlier * rest).sum(0)
-        norm = np.sqrt((rest**2).sum(0))
-        kept = norm > 1e-4 * np.maximum(before, 1e-8 * np.sqrt(n))
-        out[b] = np.where(kept, rest / np.where(kept, norm, 1.0), 0.0)
-    return out
 
 
 def screen(blocks: Sequence[np.ndarray], at: Sequence[State], scale: float) -> Scores:

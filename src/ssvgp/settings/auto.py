@@ -12,7 +12,6 @@ class SearchSettings:
     """How wide the search looks; nats are differences of log evidence."""
 
     reach: float = 5.0  # sets this close to the best are expanded and weighed
-    slack: float = 3.0  # how far an estimate may err low before its set is passed over
     width: int = 4  # single additions tried at each step of growth
     groups: int = 10  # of two, three and four inputs looked at when no single input helps; 0 for none
     operations: float = 4e10  # that a look at products of an order may take where nothing is explained yet
@@ -20,8 +19,13 @@ class SearchSettings:
     most_expanded: int = 10
     cheap_rows: int = 150  # up to so many fits cost so little that idle additions are fitted too, and first looks begin
     all_sets: int = 8  # up to this many inputs, and so few rows, every set is fitted under every kernel
-    largest: int = 60
+    largest: int = 60  # inputs of a set to which growth goes
     largest_beside: int = 60  # the same for a set with a background, which carries what is left
+
+    @property
+    def slack(self) -> float:
+        """How far an estimate may err low before its set is passed over."""
+        return 0.6 * self.reach
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ ROUGH = ("matern12",)  # and what it looks at too where rows are too many for an
 SLIGHT = 0.01  # share of a variance, of the rows or of the weight that nobody would miss
 MOST_EXPANDED = 60  # sets whose neighbours are tried, where rows are so few that fits cost next to nothing
 CHEAP = 200  # rows of which the usual number of sets is expanded and none of little weight is looked at again
-GROUPS_ON_BLOCKS = 3  # groups of inputs that are probed on all blocks
+GROUPS_FITTED = 3  # groups of an order that are fitted, and that are probed on blocks, at most
 MOST_ON_BLOCKS = 1  # sets whose neighbours are tried on blocks: each costs as much as growth
 LARGEST_BESIDE = 20  # inputs of a set on blocks to which growth beside a background goes: it carries the rest
 FEW_INPUTS = 12  # up to this many every addition is tried, every one of the 2^d sets has a price, and draws cover them
@@ -32,7 +32,7 @@ HALF = 0.5  # of all rows, on which candidates are met first
 FAINT = 0.002  # a set below this weight is taken at its first evidence, however few the rows
 CERTAIN = 0.05  # a set of 200 rows that would carry less than this weight is taken at its first evidence
 # rows predicted from their neighbours where rows are too many for all: by a check, the first lap of a race, an effect
-CHECKED_ROWS = 1000
+CHECKED_ROWS = SMALL_ROWS // 2
 MEMBERS = 4  # of a mixture where rows are many: prediction pays for every one
 
 
@@ -175,7 +175,7 @@ def _breadth(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, A
         "first_rows": max(part, n // 4) if part is not None and exact else None,
         "part_rows": part,
         "expanded": int(np.clip((CHEAP / n) ** 2 * moves.most_expanded, moves.most_expanded, MOST_EXPANDED)),
-        "expand_reach": moves.reach if cheap else 0.6 * moves.reach,
+        "expand_reach": moves.reach if cheap else moves.slack,
         "additions": FEW_INPUTS if d <= FEW_INPUTS else moves.width,
         "every_set": cheap and d <= search.all_sets,
         "screened_blocks": None if exact else SCREENED_BLOCKS,
@@ -215,9 +215,8 @@ def _narrow(search: SearchSettings) -> SearchSettings:
     return replace(
         search,
         reach=0.5 * search.reach,
-        slack=0.5 * search.slack,
         most_expanded=MOST_ON_BLOCKS,
-        groups=GROUPS_ON_BLOCKS,
+        groups=GROUPS_FITTED,
         largest_beside=min(search.largest_beside, LARGEST_BESIDE),
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-STRIP = 32  # rows of a triangle that are computed at a time
+from ssvgp.settings.machine import STRIP
 
 
 def scaled(rows: np.ndarray, theta: np.ndarray) -> np.ndarray:
