@@ -18,6 +18,7 @@ from ssvgp.gp.kernels.families import (
     Kernel,
     Periodic,
     Polynomial,
+    along,
     linear,
     matern,
     rational_quadratic,
@@ -185,6 +186,20 @@ def test_no_inputs_at_all_give_a_constant(make, rows, weights) -> None:
     assert kernel.diagonal(nothing, np.zeros(0)).shape == (9,)
     assert at.pullback(weights).shape == (0,)
     assert np.isfinite(at.slopes(weights, rows)).all()
+
+
+@every_kernel
+def test_a_vector_moved_along_theta_is_what_the_pullback_of_products_says(make, rows, theta, weights) -> None:
+    """u' (w * dC / d theta_j) v is the pullback of w * (u v' + v u') / 2, where a kernel knows the former."""
+    at = make().evaluate(rows, theta)
+    u, v = np.random.default_rng(3).standard_normal((2, len(rows)))
+    for through in (1.0, 0.3, weights):
+        moved = along(at, v, through)
+        if moved is None:
+            assert not hasattr(at, "along") or make in USER.values()
+            return
+        expected = at.pullback(through * 0.5 * (np.outer(u, v) + np.outer(v, u)))
+        np.testing.assert_allclose(u @ moved, expected, rtol=1e-9, atol=1e-10)
 
 
 @every_kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssvgp.evidence.ascent import Objective, apart, climb
+from ssvgp.evidence.ascent import Height, Objective, apart, climb
 
 CENTRE = np.array([1.0, -2.0, 0.5, 3.0])
 
@@ -16,16 +16,16 @@ def precision(seed: int = 0) -> np.ndarray:
     return (axes * np.array([0.3, 1.0, 5.0, 30.0])) @ axes.T
 
 
-def quadratic(z: np.ndarray) -> tuple[float, np.ndarray]:
+def quadratic(z: np.ndarray) -> Height:
     pull = precision() @ (CENTRE - z)
-    return -0.5 * float((CENTRE - z) @ pull), pull
+    return Height(-0.5 * float((CENTRE - z) @ pull), pull)
 
 
-def banana(z: np.ndarray) -> tuple[float, np.ndarray]:
+def banana(z: np.ndarray) -> Height:
     """A curved ridge along z_1 = z_0^2 with its maximum 7 at (1, 1)."""
     bend = z[1] - z[0] ** 2
     value = 7.0 - 0.5 * (1.0 - z[0]) ** 2 - 5.0 * bend**2
-    return float(value), np.array([1.0 - z[0] + 20.0 * bend * z[0], -10.0 * bend])
+    return Height(float(value), np.array([1.0 - z[0] + 20.0 * bend * z[0], -10.0 * bend]))
 
 
 def cold(size: int) -> np.ndarray:
@@ -35,7 +35,7 @@ def cold(size: int) -> np.ndarray:
 def counted(objective: Objective) -> tuple[Objective, list[np.ndarray]]:
     seen: list[np.ndarray] = []
 
-    def record(z: np.ndarray) -> tuple[float, np.ndarray]:
+    def record(z: np.ndarray) -> Height:
         seen.append(z.copy())
         return objective(z)
 
@@ -92,14 +92,36 @@ def test_the_curvature_picked_up_on_the_way_becomes_that_of_a_quadratic() -> Non
     assert np.linalg.eigvalsh(top.inverse_hessian).min() > 0
 
 
+def test_curvature_of_the_places_spares_steps_and_a_wrong_inherited_one_does_no_harm() -> None:
+    def curved(z: np.ndarray) -> Height:
+        return Height(*quadratic(z)[:2], precision())
+
+    start, wrong = np.full(4, -0.2), 50.0 * np.eye(4)
+    known = climb(curved, start, wrong, tolerance=1e-6, longest_step=10.0)
+    assert known.evaluations == 2
+    assert np.abs(known.z - CENTRE).max() < 1e-9
+    assert climb(quadratic, start, wrong, tolerance=1e-6, longest_step=10.0).evaluations > 4
+
+
+def test_what_the_last_step_met_corrects_a_curvature_that_is_wrong() -> None:
+    """Curvature ten times too large would creep: the step along which it was wrong is made good at once."""
+
+    def curved(z: np.ndarray) -> Height:
+        return Height(*quadratic(z)[:2], 10.0 * precision())
+
+    found = climb(curved, CENTRE + np.array([0.5, 0.0, 0.0, 0.0]), np.eye(4), tolerance=1e-6)
+    assert np.abs(found.z - CENTRE).max() < 0.01
+    assert found.evaluations < 15
+
+
 def test_a_cliff_of_minus_infinity_is_backed_away_from() -> None:
-    def cliff(z: np.ndarray) -> tuple[float, np.ndarray]:
+    def cliff(z: np.ndarray) -> Height:
         if z[0] > 1.0:
-            return -np.inf, np.full(2, np.nan)
+            return Height(-np.inf, np.full(2, np.nan))
         return quadratic_2(z)
 
-    def quadratic_2(z: np.ndarray) -> tuple[float, np.ndarray]:
-        return -5.0 * float((z - 0.9) @ (z - 0.9)), -10.0 * (z - 0.9)
+    def quadratic_2(z: np.ndarray) -> Height:
+        return Height(-5.0 * float((z - 0.9) @ (z - 0.9)), -10.0 * (z - 0.9))
 
     objective, seen = counted(cliff)
     top = climb(objective, np.zeros(2), np.eye(2), tolerance=1e-6)
@@ -111,8 +133,8 @@ def test_a_cliff_of_minus_infinity_is_backed_away_from() -> None:
 def test_an_objective_that_is_minus_infinity_all_around_ends_where_it_began() -> None:
     start = np.array([0.3, 0.4])
 
-    def pit(z: np.ndarray) -> tuple[float, np.ndarray]:
-        return (1.0, np.array([1.0, 1.0])) if np.array_equal(z, start) else (-np.inf, np.zeros(2))
+    def pit(z: np.ndarray) -> Height:
+        return Height(1.0, np.ones(2)) if np.array_equal(z, start) else Height(-np.inf, np.zeros(2))
 
     top = climb(pit, start, np.eye(2))
     assert np.array_equal(top.z, start)

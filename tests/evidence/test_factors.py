@@ -27,10 +27,10 @@ from ssvgp.settings import Prior
 from ssvgp.settings.regime import MEASURED_INPUTS
 
 
-def problem(kernel: str = "se", n: int = 40, d: int = 6, blocks: int = 1) -> Problem:
+def problem(kernel: str = "se", n: int = 40, d: int = 6, blocks: int = 1, first: int = 0) -> Problem:
     """Input 0 matters a lot, input 1 a little, the rest not at all."""
     parts = []
-    for seed in range(blocks):
+    for seed in range(first, first + blocks):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, d))
         parts.append(Block(X, np.sin(X[:, 0]) + 0.25 * X[:, 1] + 0.4 * rng.standard_normal(n)))
@@ -136,16 +136,19 @@ def test_few_inputs_are_measured_and_those_inside_may_not_join() -> None:
 
 
 def test_the_correction_carries_the_formula_to_what_is_measured() -> None:
-    case = problem(d=MEASURED_INPUTS + 12, n=60)
-    found = fitted(case, (0, 1))
-    seen = scores(case, found)
-    table = bayes_factors(case, found, seen.gain, seen.cost, MEASURED_INPUTS)
-    mended = table + correction(case, found, table, MEASURED_INPUTS)[:, None]
-    exact = np.array(
-        [measured(case, found, j, np.ones(1), base(case, found)) for j in range(2, MEASURED_INPUTS + 12)]
-    ).T
-    before, after = (np.abs(t[:, 2:] - exact).mean() for t in (table, mended))
-    assert after < before
+    """In the mean over draws: it is a median over few inputs, which chance may turn the wrong way in one of them."""
+    errors = []
+    for first in range(6):
+        case = problem(d=MEASURED_INPUTS + 12, n=60, first=first)
+        found = fitted(case, (0, 1))
+        seen = scores(case, found)
+        table = bayes_factors(case, found, seen.gain, seen.cost, MEASURED_INPUTS)
+        mended = table + correction(case, found, table, MEASURED_INPUTS)[:, None]
+        outside = range(2, MEASURED_INPUTS + 12)
+        exact = np.array([measured(case, found, j, np.ones(1), base(case, found)) for j in outside]).T
+        errors.append([np.abs(t[:, 2:] - exact).mean() for t in (table, mended)])
+    before, after = np.mean(errors, axis=0)
+    assert after < 0.9 * before
     assert after < 0.3
 
 

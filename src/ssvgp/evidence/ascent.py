@@ -1,20 +1,31 @@
-"""Quasi-Newton ascent whose accuracy is set in nats and whose curvature can be inherited.
+"""Quasi-Newton ascent whose accuracy is set in nats.
 
-The search fits hundreds of sets that differ by one or two inputs from a set already fitted. BFGS started from the
-parent's mode and the parent's inverse Hessian needs a handful of evaluations where a cold start needs thirty.
+Every place brings its own curvature (gp/information.py), which is corrected by what the last step has met; where it
+brings none, BFGS goes by an inherited one. Of the steps from a far start, BFGS alone wastes every second: it knows the
+curvature only along the steps that it has made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 SAME_MODE = 0.5  # largest difference in z at which two summits are taken for one
 HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
 
-Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+class Height(NamedTuple):
+    """Value and gradient (q,) at a place, and its curvature (q, q), positive definite, where that is known."""
+
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray | None = None
+
+
+Objective = Callable[[np.ndarray], Height]
 
 
 @dataclass(frozen=True)
@@ -38,13 +49,13 @@ def climb(
     bar: float = -np.inf,
     known: np.ndarray | None = None,
 ) -> Summit:
-    """Maximise `objective` by BFGS until the gain still promised, 1/2 g' B g, is below `tolerance` nats.
+    """Maximise `objective` until the gain still promised, 1/2 g' B g, is below `tolerance` nats.
 
-    An ascent that would stay below `bar` with many times the gain that it promises is given up, and so is one that
-    comes to a `known` summit (q,).
+    `inverse_hessian` serves where places have no curvature of their own. An ascent that would stay below `bar` with
+    many times the gain that it promises is given up, and so is one that comes to a `known` summit (q,).
     """
-    z, b = start.copy(), inverse_hessian.copy()
-    value, gradient = objective(z)
+    z, (value, gradient, curvature) = start.copy(), objective(start)
+    b = _inverse(curvature, inverse_hessian)
     spent = 1
     fresh = True  # the inherited curvature has not yet been tried along this path
     while spent < most:
@@ -62,12 +73,16 @@ def climb(
             b, fresh = np.diag(np.full(z.size, 0.1)), True  # curvature went stale: start it again
             continue
         change, gradient_change = found.z - z, gradient - found.gradient
-        b = _bfgs(b, change, gradient_change)
+        b = _bfgs(_inverse(found.curvature, b), change, gradient_change)
         gain = found.value - value
         z, value, gradient, fresh = found.z, found.value, found.gradient, False
         if gain < 0.1 * tolerance:
             break
     return Summit(z, value, gradient, b, spent)
+
+
+def _inverse(curvature: np.ndarray | None, known: np.ndarray) -> np.ndarray:
+    return known.copy() if curvature is None else np.linalg.inv(curvature)
 
 
 def _at(z: np.ndarray, known: np.ndarray | None) -> bool:
@@ -86,6 +101,7 @@ class _Found:
     gradient: np.ndarray
     evaluations: int
     improved: bool
+    curvature: np.ndarray | None = None
 
 
 def _search_line(
@@ -101,9 +117,9 @@ def _search_line(
     slope = float(gradient @ direction)
     for trial in range(1, min(most, 12) + 1):
         here = z + step * direction
-        new_value, new_gradient = objective(here)
+        new_value, new_gradient, curvature = objective(here)
         if np.isfinite(new_value) and new_value >= value + 0.01 * step * slope:
-            return _Found(here, new_value, new_gradient, trial, True)
+            return _Found(here, new_value, new_gradient, trial, True, curvature)
         if np.isfinite(new_value):
             curve = value + step * slope - new_value  # > 0: how far below the tangent
             step *= float(np.clip(0.5 * step * slope / curve, 0.1, 0.5))

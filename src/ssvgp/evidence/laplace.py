@@ -15,12 +15,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.ascent import Summit, climb
+from ssvgp.evidence.ascent import Height, Objective, Summit, climb
 from ssvgp.evidence.problem import Block, Fit, Path, Problem, Starts
+from ssvgp.gp.information import SLOTS, curvature, informed
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
-from ssvgp.gp.marginal import LOG_2PI, State, gradient, log_likelihood, log_likelihoods, settled, stack_size, state
-from ssvgp.model.priors import Candidate, learned_share, log_prior, log_priors, log_set_prior, unpack, unpack_all
+from ssvgp.gp.marginal import (
+    LOG_2PI,
+    Gradient,
+    State,
+    gradient,
+    log_likelihood,
+    log_likelihoods,
+    settled,
+    stack_size,
+    state,
+)
+from ssvgp.model.priors import (
+    Candidate,
+    learned_share,
+    log_prior,
+    log_priors,
+    log_set_prior,
+    prior_curvature,
+    unpack,
+    unpack_all,
+)
 from ssvgp.records import Likelihood, Parameters, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 
@@ -52,7 +72,14 @@ def log_joint(
 
     Sites start where the `path` says.
     """
-    path = Path() if path is None else path
+    heights = _heights(problem, candidate, workers, Path() if path is None else path, gradient)
+    return lambda z: heights(z)[:2]
+
+
+def _heights(
+    problem: Problem, candidate: Candidate, workers: Executor, path: Path, evaluate: Callable[..., Gradient]
+) -> Objective:
+    """`log_joint`, with the curvature at z where `evaluate` tells the information of the blocks."""
     if not candidate.size and not candidate.background and all(b.noise is None for b in problem.blocks):
         return _constant_and_noise(problem)
     active, kind = candidate.columns, candidate.background
@@ -60,7 +87,7 @@ def log_joint(
     where = candidate.coordinates
     slots = [(where.slot(name), f"log_{name}") for name in where.slots]
 
-    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+    def objective(z: np.ndarray) -> Height:
         value, total = log_prior(z, candidate, problem.prior)
         parameters = unpack(z, candidate, problem.prior)
         learned = learned_share(parameters.noise, problem.prior)
@@ -70,7 +97,7 @@ def log_joint(
                 (problem.kernel, rows, y, parameters, gram, 0.0, noise, start)
                 for (rows, y, gram, noise), start in zip(parts, starts, strict=True)
             ]
-            found = workers.map(gradient, each)
+            found = workers.map(evaluate, each)
             path.walk(tuple(at.sites for at in found))
             for at in found:
                 value += at.value
@@ -78,18 +105,38 @@ def log_joint(
                 for place, name in slots:
                     total[place] += getattr(at, name) * (learned if name == "log_noise" else 1.0)
         except NotPositiveDefiniteError:
-            return -np.inf, total
-        return value, total
+            return Height(-np.inf, total)
+        return Height(value, total, _curvature(problem, candidate, z, parameters, found))
 
     return objective
 
 
-def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float, np.ndarray]]:
+def _curvature(
+    problem: Problem, candidate: Candidate, z: np.ndarray, parameters: Parameters, found: list[Gradient]
+) -> np.ndarray | None:
+    """The curvature (q, q) of the log joint, from the information of the blocks and the prior's own."""
+    each = [at.information for at in found if at.information is not None]
+    if len(each) < len(found):
+        return None
+    where, known = candidate.coordinates, {"noise": learned_share(parameters.noise, problem.prior)}
+    p = parameters.theta.size
+    turned = np.zeros((z.size, p + len(SLOTS)))
+    if p:
+        turned[where.theta, :p] = np.stack([candidate.gathered(one) for one in np.diag(parameters.theta)], axis=1)
+    for place, name in enumerate(SLOTS, start=p):
+        if name in where.slots:
+            turned[where.slot(name), place] = known.get(name, 1.0)
+    own = np.diag(prior_curvature(z, candidate, problem.prior))
+    whole: np.ndarray = turned @ curvature(each) @ turned.T + own
+    return whole
+
+
+def _constant_and_noise(problem: Problem) -> Objective:
     """`log_joint` of the empty set: y = constant + noise, with Kt = mean 11' + noise I in closed form."""
     empty, mean = Candidate(()), problem.prior.mean
     sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
 
-    def objective(z: np.ndarray) -> tuple[float, np.ndarray]:
+    def objective(z: np.ndarray) -> Height:
         value, slope = log_prior(z, empty, problem.prior)
         noise = unpack(z, empty, problem.prior).noise
         for n, along, square in sums:  # y'y has the part along the constant, with variance `wide`, and the rest
@@ -98,7 +145,7 @@ def _constant_and_noise(problem: Problem) -> Callable[[np.ndarray], tuple[float,
             value -= 0.5 * (rest / noise + along / wide + determinant + n * LOG_2PI)
             pull = 0.5 * (rest / noise + noise * along / wide**2 - (n - 1) - noise / wide)
             slope[0] += learned_share(noise, problem.prior) * pull
-        return value, slope
+        return Height(value, slope)
 
     return objective
 
@@ -230,7 +277,7 @@ def fit(
     # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
     most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
     path = Path(sites)
-    objective = log_joint(problem, candidate, workers, path)
+    objective = _heights(problem, candidate, workers, path, informed)
     summit = climb(objective, start, inverse_hessian, tolerance, bar=bar - most, known=known)
     return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
@@ -240,11 +287,11 @@ def with_curvature(
 ) -> Fit:
     """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
     path = Path(found.sites)
-    objective = log_joint(problem, found.candidate, workers, path)
-    summit = climb(objective, found.summit.z, found.summit.inverse_hessian, tolerance, 20)
+    climbing, objective = (_heights(problem, found.candidate, workers, path, way) for way in (informed, gradient))
+    summit = climb(climbing, found.summit.z, found.summit.inverse_hessian, tolerance, 20)
     q, path.fixed = summit.z.size, True
     moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
-    hessian = np.reshape([(summit.gradient - slope) / step for _, slope in moved], (q, q))
+    hessian = np.reshape([(summit.gradient - at.gradient) / step for at in moved], (q, q))
     hessian = 0.5 * (hessian + hessian.T)
     better = _assemble(problem, found.candidate, summit, hessian)
     covariance = better.root @ better.root.T

@@ -33,10 +33,23 @@ def stack_size(n: int) -> int:
 
 
 @dataclass(frozen=True)
+class Information:
+    """Curvature of log p in theta (p,) and the logs of scale, noise and background (p + 3, p + 3), of so many rows.
+
+    `square` is y' Kt^-1 y, about the number of rows where the process fits them. See gp/information.py.
+    """
+
+    forms: np.ndarray
+    square: float
+    rows: int
+
+
+@dataclass(frozen=True)
 class Gradient:
     """Value of log p and its derivatives in theta (p,) and in the logs of scale, noise, background and freedom.
 
-    `sites` (n,) is the state that those of a relative may start from, None under Gaussian noise.
+    `sites` (n,) is the state that those of a relative may start from, None under Gaussian noise; `information` is there
+    where it was asked for and the kernel knows it.
     """
 
     value: float
@@ -47,6 +60,7 @@ class Gradient:
     jitter: float
     log_freedom: float = 0.0
     sites: np.ndarray | None = None
+    information: Information | None = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +252,17 @@ def gradient(
 ) -> Gradient:
     """log p(y | theta, phi) with its gradient in theta and in the logs of scale, noise and background."""
     at = state(kernel, rows, y, parameters, gram, jitter, rows_noise=rows_noise, start=start)
+    return gradient_at(at, parameters, gram, jitter, rows_noise)
+
+
+def gradient_at(
+    at: State,
+    parameters: Parameters,
+    gram: np.ndarray | None = None,
+    jitter: float = 0.0,
+    rows_noise: Likelihood | None = None,
+) -> Gradient:
+    """The gradient of a process that has been factored."""
     pull = at.pull
     theta = 0.5 * parameters.scale * at.kernel.pullback(pull)
     log_scale = 0.5 * parameters.scale * float(np.vdot(pull, at.kernel.matrix))

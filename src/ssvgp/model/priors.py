@@ -139,6 +139,19 @@ def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float,
     return value, np.concatenate([theta * slope + 1.0, -standard / sds])
 
 
+def prior_curvature(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
+    """Minus the second derivatives (q,) of log p(z), at fixed shares of the slab's scales; for an ascent, about.
+
+    That in log theta falls to zero with theta. But a weak input enters the kernel by theta^2, so that the likelihood
+    curves by twice its slope, which the prior balances at a summit: together they are 2 there. Half of that is the
+    least that is taken, since on the way there is less.
+    """
+    where = candidate.coordinates
+    theta = np.exp(np.clip(z[where.theta], -LOG_LIMIT, LOG_LIMIT))
+    curved = -2.0 * theta * log_slab(theta, prior)[1]
+    return np.concatenate([np.maximum(curved, 1.0), _normal_priors(where.slots, prior)[1] ** -2.0])
+
+
 def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
     """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
     where = candidate.coordinates

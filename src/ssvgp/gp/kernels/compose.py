@@ -15,6 +15,7 @@ from ssvgp.gp.kernels.families import (
     Plain,
     Polynomial,
     Stationary,
+    along,
     cauchy,
     linear,
     matern,
@@ -40,6 +41,11 @@ class _PairEvaluation:
         parts = zip(self.parts, self.through, strict=True)
         first, second = (part.slopes(weights * through, columns) for part, through in parts)
         return first + second
+
+    def along(self, vector: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray | None:
+        parts = zip(self.parts, self.through, strict=True)
+        first, second = (along(part, vector, weights * through) for part, through in parts)
+        return None if first is None or second is None else first + second
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ import numpy as np
 from ssvgp.gp.kernels.geometry import (
     contract_distance,
     contract_product,
+    distance_along,
     own_distance,
+    product_along,
     scaled,
     squared_distance,
     upper_only,
@@ -38,7 +40,11 @@ from ssvgp.gp.kernels.profiles import (
 
 
 class Evaluation(Protocol):
-    """A kernel matrix C (n, n) at one theta together with its derivatives."""
+    """A kernel matrix C (n, n) at one theta together with its derivatives.
+
+    One that has `along(vector, weights)`, the products (n, p) of weights * dC / d theta_j and a vector (n,), spares the
+    ascent half of its steps (gp/information.py).
+    """
 
     @property
     def matrix(self) -> np.ndarray: ...
@@ -93,19 +99,26 @@ def plain_of(kernel: Any) -> Plain:
 
 @dataclass(frozen=True)
 class _Pointwise:
-    """Evaluation of g(M): `derivative` is g'(M), `contract` sums weights against every M_j."""
+    """Evaluation of g(M): `derivative` is g'(M), `contract` sums weights against every M_j, `push` moves a vector."""
 
     matrix: np.ndarray
     derivative: np.ndarray
     rows: np.ndarray
     theta: np.ndarray
     contract: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    push: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
     def pullback(self, weights: np.ndarray) -> np.ndarray:
         return 2.0 * self.theta * self.contract(weights * self.derivative, self.rows)
 
     def slopes(self, weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
         return self.contract(weights * self.derivative, columns)
+
+    def along(self, vector: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+        """weights * dC / d theta_j times a vector (n,), for each input (n, p)."""
+        if isinstance(weights, float):
+            return (2.0 * weights * self.theta) * self.push(self.derivative, vector, self.rows)
+        return 2.0 * self.theta * self.push(weights * self.derivative, vector, self.rows)
 
 
 # --- stationary kernels: k = h(r^2), r^2 = ||theta * (x - x')||^2 (eq. 3) -----------------------------------
@@ -130,7 +143,7 @@ class Stationary:
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> _Pointwise:
         value, slope = self.profile.with_derivative(own_distance(scaled(rows, theta)), floor)
         slope.flat[:: slope.shape[0] + 1] = 0.0  # it only ever multiplies M_j(x, x) = 0
-        return _Pointwise(value, slope, rows, theta, contract_distance)
+        return _Pointwise(value, slope, rows, theta, contract_distance, distance_along)
 
     def upper_at_each(self, rows: np.ndarray, thetas: np.ndarray) -> np.ndarray:
         """As the function of that name: half of the exponentials are enough."""
@@ -192,6 +205,13 @@ def upper_at_each(kernel: Kernel, rows: np.ndarray, thetas: np.ndarray) -> np.nd
     return stack
 
 
+def along(evaluation: Evaluation, vector: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray | None:
+    """weights * dC / d theta_j times a vector (n,), for each input (n, p); None where a kernel does not know it."""
+    known = getattr(evaluation, "along", None)
+    found: np.ndarray | None = None if known is None else known(vector, weights)
+    return found
+
+
 def with_groups(
     kernel: Kernel, rows: np.ndarray, table: np.ndarray, theta: np.ndarray, groups: np.ndarray
 ) -> np.ndarray:
@@ -235,7 +255,7 @@ class Polynomial:
         own = rows * theta
         base = self.offset + own @ own.T
         derivative = self.degree * base ** (self.degree - 1)
-        return _Pointwise(base**self.degree, derivative, rows, theta, contract_product)
+        return _Pointwise(base**self.degree, derivative, rows, theta, contract_product, product_along)
 
     def to_plain(self) -> Plain:
         return {"kind": "poly", "degree": int(self.degree), "offset": float(self.offset), "name": self.name}
@@ -274,6 +294,10 @@ class Periodic:
         both = contract_distance(weights, self._circle(columns))
         return both[: columns.shape[1]] + both[columns.shape[1] :]
 
+    def _push(self, weights: np.ndarray, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        both = distance_along(weights, vector, self._circle(columns))
+        return both[:, : columns.shape[1]] + both[:, columns.shape[1] :]
+
     def matrix(self, left: np.ndarray, right: np.ndarray, theta: np.ndarray) -> np.ndarray:
         circle = self._circle(left)
         return self.inner.matrix(circle, circle if right is left else self._circle(right), np.tile(theta, 2))
@@ -283,7 +307,7 @@ class Periodic:
 
     def evaluate(self, rows: np.ndarray, theta: np.ndarray, floor: float = 0.0) -> Evaluation:
         inner = self.inner.evaluate(self._circle(rows), np.tile(theta, 2), floor)
-        return _Pointwise(inner.matrix, inner.derivative, rows, theta, self._contract)
+        return _Pointwise(inner.matrix, inner.derivative, rows, theta, self._contract, self._push)
 
     def to_plain(self) -> Plain:
         return {"kind": "periodic", "inner": plain_of(self.inner), "period": float(self.period), "name": self.name}

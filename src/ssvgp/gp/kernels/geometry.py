@@ -62,6 +62,20 @@ def contract_product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
     return np.einsum("aj,aj->j", columns, weights @ columns)
 
 
+def distance_along(weights: np.ndarray, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """sum_b w_ab (z_aj - z_bj)^2 v_b (n, p) for symmetric w and a vector v (n,), each column j, by one product."""
+    square, p = columns * columns, columns.shape[1]
+    pushed = vector[:, None]
+    moved = weights @ np.column_stack([pushed, columns * pushed, square * pushed])
+    along: np.ndarray = square * moved[:, :1] - 2.0 * columns * moved[:, 1 : 1 + p] + moved[:, 1 + p :]
+    return along
+
+
+def product_along(weights: np.ndarray, vector: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """sum_b w_ab z_aj z_bj v_b (n, p) for each column j."""
+    return columns * (weights @ (columns * vector[:, None]))
+
+
 def upper_only(function: Callable[[np.ndarray], np.ndarray], m: np.ndarray) -> np.ndarray:
     """function(m) for a stack of symmetric matrices (g, n, n), which is used up; right in the upper triangles only.
 
