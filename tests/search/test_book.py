@@ -157,7 +157,8 @@ def test_the_estimate_of_an_idle_addition_is_close_to_its_fitted_evidence(case: 
     seen = probe(case, parent, add(parent.candidate, [j]))
     exact = with_curvature(case, fit_probe(case, seen))
     assert exact.log_evidence < parent.log_evidence  # idle indeed
-    assert seen.estimate == pytest.approx(exact.log_evidence, abs=1.0)
+    # 0.9 and 0.4 nats, or 1.0 and 0.5 where the parent's mode is met from another side: well within the slack
+    assert seen.estimate == pytest.approx(exact.log_evidence, abs=0.5 * SearchSettings().slack)
 
 
 @pytest.mark.parametrize("j", [0, 5])

@@ -52,7 +52,8 @@ def test_half_of_the_rows_promise_what_all_say_within_their_error() -> None:
     options = [drop(TRUE, [j]) for j in TRUE.active] + [add(TRUE, [j]) for j in (0, 5, 15)]
     for seen in project(book, part, parent, [part.visit(below, c) for c in options]):
         all_rows = book.visit(parent, seen.fit.candidate).log_evidence
-        assert abs(seen.estimate - all_rows) < 3.0 * seen.error + 1.0
+        far = parent.log_evidence - 100.0  # both say so of a true input less: how far does not matter there
+        assert abs(seen.estimate - all_rows) < 3.0 * seen.error + 1.0 or max(seen.estimate, all_rows) < far
         assert seen.hope > seen.estimate
 
 

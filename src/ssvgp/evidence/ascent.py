@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ssvgp.gp.linalg import solve
+
 SAME_MODE = 0.5  # largest difference in z at which two summits are taken for one
 HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
 
@@ -82,7 +84,7 @@ def climb(
 
 
 def _inverse(curvature: np.ndarray | None, known: np.ndarray) -> np.ndarray:
-    return known.copy() if curvature is None else np.linalg.inv(curvature)
+    return known.copy() if curvature is None else solve(curvature, np.eye(len(curvature)))
 
 
 def _at(z: np.ndarray, known: np.ndarray | None) -> bool:

@@ -60,7 +60,8 @@ def information_at(
     sparse = np.column_stack([pushed, at.kernel.matrix @ alpha])
     t = np.column_stack([parameters.scale * sparse, noise * alpha, beside])
     target = y if at.settled is None else at.settled.target
-    return Information(0.5 * t.T @ (at.precision @ t), float(target @ alpha), y.size)
+    count = float(y.size) if rows_noise is None else float(rows_noise.weights.sum())
+    return Information(0.5 * t.T @ (at.precision @ t), float(target @ alpha), count)
 
 
 def curvature(each: Sequence[Information]) -> np.ndarray:

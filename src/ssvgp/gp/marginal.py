@@ -36,12 +36,12 @@ def stack_size(n: int) -> int:
 class Information:
     """Curvature of log p in theta (p,) and the logs of scale, noise and background (p + 3, p + 3), of so many rows.
 
-    `square` is y' Kt^-1 y, about the number of rows where the process fits them. See gp/information.py.
+    `square` is y' Kt^-1 y, about the number of rows, copies counted, where the process fits them (gp/information.py).
     """
 
     forms: np.ndarray
     square: float
-    rows: int
+    rows: float
 
 
 @dataclass(frozen=True)
