@@ -86,7 +86,8 @@ def test_a_row_of_huge_known_noise_is_as_good_as_left_out() -> None:
     one = light().fit(X, Y, noise_variance=known)
     other = light().fit(X[4:], Y[4:])
     np.testing.assert_allclose(one.predict(NEW), other.predict(NEW), atol=0.15 * Y.std())
-    np.testing.assert_allclose(one.pip_, other.pip_, atol=0.1)
+    # columns and target are standardised with those rows: the same effects meet slightly other priors
+    np.testing.assert_allclose(one.pip_, other.pip_, atol=0.15)
 
 
 def test_known_noise_is_not_learned_again_and_predictions_leave_it_out() -> None:

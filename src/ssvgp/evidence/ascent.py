@@ -1,6 +1,6 @@
 """Quasi-Newton ascent whose accuracy is set in nats.
 
-Every place brings its own curvature (gp/information.py), which is corrected by what the last step has met; where it
+Every place brings its own curvature (gp/information.py), which is corrected by what steps nearby have met; where it
 brings none, BFGS goes by an inherited one. Of the steps from a far start, BFGS alone wastes every second: it knows the
 curvature only along the steps that it has made.
 """
@@ -59,6 +59,7 @@ def climb(
     z, (value, gradient, curvature) = start.copy(), objective(start)
     b = _inverse(curvature, inverse_hessian)
     spent = 1
+    met: list[_Step] = []
     fresh = True  # the inherited curvature has not yet been tried along this path
     while spent < most:
         direction = b @ gradient
@@ -74,13 +75,24 @@ def climb(
                 break
             b, fresh = np.diag(np.full(z.size, 0.1)), True  # curvature went stale: start it again
             continue
-        change, gradient_change = found.z - z, gradient - found.gradient
-        b = _bfgs(_inverse(found.curvature, b), change, gradient_change)
+        step_made = _Step(found.z, found.z - z, gradient - found.gradient)
+        met = [one for one in met if not apart(one.end, found.z)] + [step_made]
+        b = _inverse(found.curvature, b)
+        for one in met if found.curvature is not None else met[-1:]:
+            b = _bfgs(b, one.change, one.gradient_change)
         gain = found.value - value
         z, value, gradient, fresh = found.z, found.value, found.gradient, False
         if gain < 0.1 * tolerance:
             break
     return Summit(z, value, gradient, b, spent)
+
+
+class _Step(NamedTuple):
+    """Where a step ended, and what it changed in z and in the gradient (q,)."""
+
+    end: np.ndarray
+    change: np.ndarray
+    gradient_change: np.ndarray
 
 
 def _inverse(curvature: np.ndarray | None, known: np.ndarray) -> np.ndarray:

@@ -139,7 +139,8 @@ class Book:
         One that will clearly not reach `bar` is given up on its way.
         """
         new = list({p.candidate: p for p in probes if p.candidate not in self.fits}.values())
-        found = self.workers.map(fit_probe, [(self.problem, p, bar, self.workers) for p in new])
+        inner = self.workers if len(new) == 1 else SERIAL  # several fits keep all threads at work
+        found = self.workers.map(fit_probe, [(self.problem, p, bar, inner) for p in new])
         for f in found:
             self.fits[f.candidate] = f
         self._report(found)

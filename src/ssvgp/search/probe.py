@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,12 +101,16 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     """
     *bold, last = seen.starts
     # far from the parent's mode its curvature means nothing
-    curvature, found = np.diag(np.full(last.size, BOLD_VARIANCE)), []
-    for start in bold:
-        found.append(fit(problem, seen.candidate, start, curvature, 0.05, bar, workers, seen.sites))
-        if found[-1].log_evidence > seen.estimate + STRONG:
+    far = np.diag(np.full(last.size, BOLD_VARIANCE))
+    starts = [*((start, far) for start in bold), (last, seen.inverse_hessian)]
+    tasks = [(problem, seen.candidate, *start, 0.05, bar, workers, seen.sites) for start in starts]
+    found: list[Fit] = []
+    # threads that would wait try all starts at once; what comes after one that settles the question is not used
+    at_once = len(problem.blocks) < workers.n_jobs
+    for one in workers.map(fit, tasks) if at_once else itertools.starmap(fit, tasks):
+        found.append(one)
+        if len(found) < len(tasks) and one.log_evidence > seen.estimate + STRONG:
             return found[-1]
-    found.append(fit(problem, seen.candidate, last, seen.inverse_hessian, 0.05, bar, workers, seen.sites))
     return max(found, key=lambda f: f.log_evidence)
 
 

@@ -115,7 +115,7 @@ def _precisions(freedom: float) -> tuple[np.ndarray, np.ndarray]:
     return np.exp(logs) / h, shares / shares.sum()
 
 
-def _log_t(square: np.ndarray, noise: float, nu: float) -> np.ndarray:
+def log_t(square: np.ndarray, noise: float, nu: float) -> np.ndarray:
     """log density of Student-t noise at squared residuals."""
     constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(nu * np.pi * noise)
     return np.asarray(constant - 0.5 * (nu + 1.0) * np.log1p(square / (nu * noise)))
@@ -147,7 +147,7 @@ class StudentResponse:
             # far out, where no node reaches, it is the noise alone that does
             square = (y - means[k]) ** 2
             far = square > 36.0 * (variances[k] + noise)
-            out[k] = np.where(far, np.maximum(mixed, _log_t(square, noise, float(nu))), mixed)
+            out[k] = np.where(far, np.maximum(mixed, log_t(square, noise, float(nu))), mixed)
         return out
 
     def distribution(self, means: np.ndarray, variances: np.ndarray, y: np.ndarray) -> np.ndarray:
