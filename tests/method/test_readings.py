@@ -164,3 +164,35 @@ def test_a_coarsely_rounded_target_is_not_read_as_heavy_tailed() -> None:
         model = SSVGPRegressor(random_state=0).fit(levels, y)
         assert model.fitted_.reading == "gaussian noise"
         assert 0.3 < model.noise_variance_ < 0.6
+
+
+@pytest.mark.parametrize("nu", [1.5, 3.0, 6.0, None])
+def test_the_gain_of_tails_is_that_of_the_best_student_t(nu: float | None) -> None:
+    """Against scipy's own maximum over degrees of freedom and scale; Gaussian residuals gain next to nothing."""
+    rng = np.random.default_rng(7)
+    residuals = rng.normal(size=250) if nu is None else rng.standard_t(nu, size=250)
+    freedom, _, scale = student.fit(residuals, floc=0.0)
+    best = student.logpdf(residuals, freedom, 0.0, scale).sum()
+    exact = best - norm.logpdf(residuals, 0.0, np.sqrt(np.mean(residuals**2))).sum()
+    found = gain_of_tails(residuals)
+    assert found == pytest.approx(exact, abs=0.7)
+    assert found < 0.5 if nu is None else found > 0.5
+    assert found == pytest.approx(gain_of_tails(17.0 * residuals))
+
+
+def test_rows_that_show_no_tails_spare_the_fits_of_other_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    worth = readings._worth
+
+    def record(problem, best, first, reading, rows, bar=-np.inf) -> float:
+        asked.append(reading.words)
+        return worth(problem, best, first, reading, rows, bar)
+
+    monkeypatch.setattr(readings, "_worth", record)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 6))
+    f = np.sin(X[:, 0]) + 0.5 * X[:, 1]
+    SSVGPRegressor(random_state=0).fit(X, f + 0.3 * rng.normal(size=200))
+    assert "heavy tails" not in asked
+    SSVGPRegressor(random_state=0).fit(X, f + 0.3 * rng.standard_t(2, size=200))
+    assert {"heavy tails", "outliers"} <= set(asked)

@@ -41,6 +41,11 @@ class Summit:
     evaluations: int
 
 
+def unknown(size: int) -> np.ndarray:
+    """The inverse Hessian (q, q) before anything is known of it."""
+    return 0.2 * np.eye(size)
+
+
 def climb(
     objective: Objective,
     start: np.ndarray,
@@ -73,7 +78,7 @@ def climb(
         if not found.improved:
             if fresh:
                 break
-            b, fresh = np.diag(np.full(z.size, 0.1)), True  # curvature went stale: start it again
+            b, fresh = unknown(z.size), True  # curvature went stale: start it again
             continue
         step_made = _Step(found.z, found.z - z, gradient - found.gradient)
         met = [one for one in met if not apart(one.end, found.z)] + [step_made]

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.ascent import Height, Objective, Summit, climb
+from ssvgp.evidence.ascent import Height, Objective, Summit, climb, unknown
 from ssvgp.evidence.problem import Block, Fit, Path, Problem, Starts
 from ssvgp.gp.information import SLOTS, curvature, informed
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
@@ -273,7 +273,7 @@ def fit(
     what it has by then is its price. `sites` are those of a relative.
     """
     if inverse_hessian is None:
-        inverse_hessian = np.diag(np.full(start.size, 0.2))
+        inverse_hessian = unknown(start.size)
     # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
     most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
     path = Path(sites)

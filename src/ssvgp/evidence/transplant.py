@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ssvgp.evidence.ascent import unknown
 from ssvgp.evidence.laplace import Fit, Problem
 from ssvgp.model.priors import Candidate
 
 NEW_THETA = np.array([0.05, 0.2, 0.6])  # where a new input is first tried: weak, middling, strong
-NEW_VARIANCE = 0.4  # of log theta of a new input, before its curvature is known
-NEW_SCALE_VARIANCE = 1.5  # of log scale, which weak data leave open
 
 
 def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -19,7 +18,7 @@ def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.
     where = {name: i for i, name in enumerate(old.coordinates.labels(old.labels))}
     defaults = {name: problem.prior.of_slot(name)[0] for name in candidate.coordinates.slots}
     z = np.array([z_old[where[x]] if x in where else defaults.get(str(x), np.log(NEW_THETA[1])) for x in names_new])
-    b = np.diag([NEW_SCALE_VARIANCE if name == "scale" else NEW_VARIANCE for name in names_new])
+    b = unknown(z.size)
     kept_new = [i for i, name in enumerate(names_new) if name in where]
     kept_old = [where[names_new[i]] for i in kept_new]
     b[np.ix_(kept_new, kept_new)] = b_old[np.ix_(kept_old, kept_old)]

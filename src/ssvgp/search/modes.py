@@ -13,7 +13,7 @@ from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import project
 from ssvgp.search.moves import prune
-from ssvgp.search.probe import BOLD_VARIANCE, LEVELS
+from ssvgp.search.probe import LEVELS
 
 QUIET = 1.5  # by which log noise is lower at a start that is rougher than the mode, and higher at a smoother one
 SETTLED = 2  # leading sets
@@ -59,8 +59,8 @@ def _other_modes(book: Book, found: Fit) -> list[Fit]:
 
 def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
     """Fits of the same set from other starts, as far as they lead elsewhere."""
-    curvature, known = np.diag(np.full(found.summit.z.size, BOLD_VARIANCE)), found.summit.z
-    fixed = (curvature, 0.05, found.log_evidence, book.workers, (), known)
+    known = found.summit.z
+    fixed = (None, 0.05, found.log_evidence, book.workers, (), known)
     fits = book.workers.map(fit, [(book.problem, found.candidate, z, *fixed) for z in starts])
     return [one for one in fits if apart(one.summit.z, known)]
 

@@ -14,7 +14,6 @@ from ssvgp.model.priors import Candidate
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
 
-BOLD_VARIANCE = 0.2
 OPEN_STRENGTH = 1.5  # sd of log background from which one first try is not enough
 STRONG = 3.0  # nats beyond an estimate, or beyond chance, that settle a question at once
 
@@ -101,8 +100,7 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     """
     *bold, last = seen.starts
     # far from the parent's mode its curvature means nothing
-    far = np.diag(np.full(last.size, BOLD_VARIANCE))
-    starts = [*((start, far) for start in bold), (last, seen.inverse_hessian)]
+    starts = [*((start, None) for start in bold), (last, seen.inverse_hessian)]
     tasks = [(problem, seen.candidate, *start, 0.05, bar, workers, seen.sites) for start in starts]
     found: list[Fit] = []
     # threads that would wait try all starts at once; what comes after one that settles the question is not used
