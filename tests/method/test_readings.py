@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 
 from ssvgp import SSVGPRegressor, load
 from ssvgp.data.target import robust_target, target_of
 from ssvgp.evidence.laplace import Block, Problem, fit
 from ssvgp.gp.kernels.families import squared_exponential
-from ssvgp.method.readings import Reading, better_reading
+from ssvgp.method import readings
+from ssvgp.method.readings import Reading, better_reading, gain_of_tails
 from ssvgp.model.likelihoods import Rows, likelihood_named
 from ssvgp.records import Train, has_sites
 from ssvgp.search.book import Book

@@ -15,7 +15,6 @@ from ssvgp.evidence.laplace import Fit, fit
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.moves import prune
-from ssvgp.search.probe import BOLD_VARIANCE
 
 
 def dense_starts(
@@ -31,8 +30,7 @@ def dense_starts(
     inputs = list(dict.fromkeys(book.problem.owners()[order].tolist()))  # by their strongest column
     cuts = [book.problem.candidate(inputs[:size]) for size in sizes if size <= len(inputs)]
     starts = [_start(cut, theta, book) for cut in cuts]
-    curvatures = [np.diag(np.full(z.size, BOLD_VARIANCE)) for z in starts]
-    tasks = [(part.problem, *one, 0.2, bar, book.workers) for one in zip(cuts, starts, curvatures, strict=True)]
+    tasks = [(part.problem, *one, None, 0.2, bar, book.workers) for one in zip(cuts, starts, strict=True)]
     trials = [trial for trial in book.workers.map(fit, tasks) if trial.log_evidence > bar]
     leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
     if part.problem.n < book.problem.n:
