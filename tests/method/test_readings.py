@@ -178,7 +178,7 @@ def test_the_gain_of_tails_is_that_of_the_best_student_t(nu: float | None) -> No
     best = student.logpdf(residuals, freedom, 0.0, scale).sum()
     exact = best - norm.logpdf(residuals, 0.0, np.sqrt(np.mean(residuals**2))).sum()
     found = gain_of_tails(residuals)
-    assert found == pytest.approx(exact, abs=0.7)
+    assert exact - 2.0 < found < exact + 0.01  # a grid has less than the maximum
     assert found < 0.5 if nu is None else found > 0.5
     assert found == pytest.approx(gain_of_tails(17.0 * residuals))
 

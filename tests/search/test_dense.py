@@ -60,7 +60,7 @@ def test_the_best_cuts_become_starts(train: Train, ranking: tuple[np.ndarray, np
     book = a_book(train)
     empty = empty_fit(book)
     order, theta = ranking
-    starts = dense_starts(book, order, theta, (2, 3, 6, 50), rows=100, keep=2, slack=15.0)
+    starts = dense_starts(book, order, theta, (2, 3, 6, 50), rows=100, keep=2)
     assert 1 <= len(starts) <= 2
     assert starts[0].candidate == Candidate(TRUE)
     assert starts[0].log_evidence > empty.log_evidence + 30.0
@@ -71,9 +71,9 @@ def test_cuts_far_below_the_best_set_are_not_pursued(train: Train, ranking: tupl
     book = a_book(train)
     order, theta = ranking
     empty_fit(book)
-    good = dense_starts(book, order, theta, (3,), rows=200, keep=1, slack=15.0)[0]
+    good = dense_starts(book, order, theta, (3,), rows=200, keep=1)[0]
     backwards = order[::-1].copy()
-    assert dense_starts(book, backwards, theta, (2, 4), rows=200, keep=2, slack=15.0) == []
+    assert dense_starts(book, backwards, theta, (2, 4), rows=200, keep=2) == []
     assert book.best() is good
 
 
@@ -83,11 +83,11 @@ def test_a_cut_that_only_adds_idle_inputs_to_the_best_set_is_seen_through_on_a_p
     order, theta = ranking
     book = a_book(train)
     empty_fit(book)
-    dense_starts(book, order, theta, (3,), rows=200, keep=1, slack=15.0)
+    dense_starts(book, order, theta, (3,), rows=200, keep=1)
     known = set(book.fits)
-    assert dense_starts(book, order, theta, (5,), rows=100, keep=2, slack=15.0) == []
+    assert dense_starts(book, order, theta, (5,), rows=100, keep=2) == []
     assert set(book.fits) == known  # not one fit on all rows
     # without a true input in the best set the same cut is worth a start
     poor = a_book(train)
     poor.visit(empty_fit(poor), Candidate(TRUE[:2]))
-    assert [s.candidate.size for s in dense_starts(poor, order, theta, (5,), rows=100, keep=2, slack=15.0)] == [5]
+    assert [s.candidate.size for s in dense_starts(poor, order, theta, (5,), rows=100, keep=2)] == [5]

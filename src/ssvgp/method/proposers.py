@@ -54,7 +54,7 @@ def _dense_end(book: Book, regime: Regime, rng: np.random.Generator) -> Iterator
         table = replace(table, y=table.noise.gaussian_view(table.y), noise=None)
     order, theta = dense_ranking(table, book.problem.kernel, regime.dense, rng)
     s = regime.settings
-    starts = dense_starts(book, order, theta, s.dense_sizes, s.search.cheap_rows, s.dense_starts, s.dense_slack)
+    starts = dense_starts(book, order, theta, s.dense_sizes, s.search.cheap_rows, s.dense_starts)
     pruned = [prune(book, start) for start in starts]
     if pruned:
         yield max(pruned, key=lambda found: found.log_evidence)

@@ -12,21 +12,22 @@ from collections.abc import Sequence
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, fit
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.moves import prune
 
 
 def dense_starts(
-    book: Book, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int, slack: float
+    book: Book, order: np.ndarray, theta: np.ndarray, sizes: Sequence[int], rows: int, keep: int
 ) -> list[Fit]:
     """Cuts of the ranking, fitted on at most `rows` rows to choose the best `keep`, then on all rows.
 
-    Cuts that fall `slack` nats behind the best set so far, on the same rows, are not pursued, nor those that only add
-    to it what these rows do not want.
+    Cuts that are negligible beside the best set so far, on the same rows, are not pursued, nor those that only add to
+    it what these rows do not want.
     """
     part, best = book.part(rows), book.best()
-    bar = part.carry(best).log_evidence - slack
+    bar = part.carry(best).log_evidence - NEGLIGIBLE
     inputs = list(dict.fromkeys(book.problem.owners()[order].tolist()))  # by their strongest column
     cuts = [book.problem.candidate(inputs[:size]) for size in sizes if size <= len(inputs)]
     starts = [_start(cut, theta, book) for cut in cuts]

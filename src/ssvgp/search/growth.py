@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, unexplained
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import ANOTHER_MODE, Book, add
 from ssvgp.search.dictionary import Group
-from ssvgp.search.ladder import BEATEN, climbing
+from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
 from ssvgp.search.probe import BOLD, ROUGH, STRONG, Probe
 from ssvgp.search.scene import Scene
@@ -23,7 +24,7 @@ from ssvgp.settings.regime import GROUPS_FITTED
 PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
 HALF = 0.5  # of the noise: a look that explains more than that of it, or a set of y, is on the right way
 LEAST = 0.005  # of the operations that a look may take, where next to nothing is left to explain
-BEHIND = 25.0  # nats by which a group that looks strong may be behind at first: it may lead on
+BEHIND = 2 * NEGLIGIBLE  # nats by which a group that looks strong may be behind at first: it may lead on
 
 
 def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
@@ -111,7 +112,7 @@ def _add_group(book: Book, current: Fit, view: Scene, nats: np.ndarray, settings
         strong = sum(one.nats > STRONG for one in seen)
         if strong:  # what all rows show beyond chance need not be seen on a part of them first
             bar = current.log_evidence - BEHIND
-            starts = ROUGH if seen[0].nats > BEATEN else BOLD  # so much must not be missed for want of a start
+            starts = ROUGH if seen[0].nats > NEGLIGIBLE else BOLD  # so much must not be missed for want of a start
             clear = _clear(book, current, options[1 : 1 + GROUPS_FITTED])
             book.visit_all(book.probe_all(current, options[:1], starts) + book.probe_all(current, clear, BOLD), bar)
         else:

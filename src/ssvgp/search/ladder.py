@@ -16,12 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, states
+from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.probe import MODEST, Bold, Probe
-
-BEATEN = 10.0  # nats behind the parent on a part of the rows at which a fit is given up on its way
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def climbing(
     if part is None:
         return [p for p in _chosen(book.probe_all(parent, new, bold), new, most) if p.estimate > bar]
     below = part.carry(parent)
-    fits = part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), below.log_evidence - BEATEN)
+    fits = part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), below.log_evidence - NEGLIGIBLE)
     seen = [one for one in project(book, part, parent, fits) if one.hope > bar]
     seen.sort(key=lambda one: -one.estimate)
     return [Probe(p.fit.candidate, (p.fit.summit.z,), p.fit.summit.inverse_hessian, p.estimate) for p in seen]

@@ -56,7 +56,6 @@ class AutoSettings:
     dense_sizes: tuple[int, ...] = (2, 4, 8, 16, 32)
     dense_batch: int = 128  # rows of a minibatch of the dense start, at most
     dense_starts: int = 2
-    dense_slack: float = 15.0  # how far a cut may fall below the best set so far, on a few rows
     backgrounds: tuple[str, ...] = ("linear", "unscaled", "steep", "smooth", "wide", "evened", "rough")
     evened_from: float = 20.0  # times that columns repeat each other from which `evened` is considered, as in spectra
     background_from: float = 0.25  # inputs per row from which a background is considered: below, sets can carry it all
