@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,7 @@ from ssvgp.method import proposers as _registered  # noqa: F401  (they join the 
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import outlook
-from ssvgp.method.readings import Reading, better_reading, fair_evidence
+from ssvgp.method.readings import Prospect, Reading, better_reading, fair_evidence
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
@@ -61,7 +61,7 @@ def auto_ensemble(
         settings = regime.settings
         rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
         shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
-        taken, interrupted = _Taken(shelf.opened(train, prior)), False
+        taken, interrupted = _Taken(shelf.opened(train, prior, readings, {0})), False
         try:
             _search_readings(taken, shelf.opened, readings, regime, rngs)
         except KeyboardInterrupt:
@@ -85,8 +85,8 @@ class _Shelf:
     backgrounds: tuple[Background, ...]
     rows: list[np.ndarray]
 
-    def opened(self, train: Train, prior: Prior) -> Book:
-        """An empty book of one reading, which the reporter follows from now on."""
+    def opened(self, train: Train, prior: Prior, readings: Sequence[Reading], asked: Collection[int]) -> Book:
+        """An empty book of one reading, which the reporter follows from now on; others than those asked may follow."""
         regime, inputs = self.regime, self.inputs
         filled = replace(prior, slab_scales=regime.slab_scales).for_data(
             train.count, train.d, self.repeated, None if inputs is None else len(inputs), _spread(train, prior)
@@ -102,7 +102,9 @@ class _Shelf:
             memo=train.memo,
             reporter=self.reporter,
         )
-        self.reporter.outlook = lambda: _ahead(book, regime, self.reporter.spent)
+        self.reporter.restart()
+        prospect = Prospect(readings, asked)
+        self.reporter.outlook = lambda: _ahead(book, regime, self.reporter.spent, prospect)
         return book
 
 
@@ -116,19 +118,19 @@ class _Taken:
 
 def _search_readings(
     taken: _Taken,
-    opened: Callable[[Train, Prior], Book],
+    opened: Callable[[Train, Prior, Sequence[Reading], Collection[int]], Book],
     readings: Sequence[Reading],
     regime: Regime,
     rngs: Mapping[str, np.random.Generator],
 ) -> None:
     """Search under the first reading of y, then under others as long as one explains what was found clearly better."""
-    _search(taken.book, regime, rngs)
     asked = {0}
+    _search(taken.book, regime, rngs)
     other = better_reading(readings, 0, asked, taken.book, regime)
     while other is not None:
-        rival = opened(readings[other].train, readings[other].prior)
-        _search(rival, regime, rngs)
         asked.add(other)
+        rival = opened(readings[other].train, readings[other].prior, readings, asked)
+        _search(rival, regime, rngs)
         first = readings[taken.reading]
         if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
             taken.book, taken.reading = rival, other
@@ -183,14 +185,17 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator])
             proposer.propose(book, regime, rngs[proposer.name])
 
 
-def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:
-    """The work of each phase as far as it can be told; a proposer from outside says what share of the rest it takes."""
+def _ahead(book: Book, regime: Regime, spent: Mapping[str, float], prospect: Prospect) -> dict[str, float]:
+    """The work of each phase as far as it can be told; a proposer from outside says what share of the rest it takes.
+
+    Where another reading of y may follow, so does another search.
+    """
     known = outlook(book, len(book.kernels), regime, spent)
     rest = sum(known.values())
-    asked = proposers_named(regime.settings.proposers)
-    return {one.name: known.get(one.name, one.share * rest) for one in asked if one.wanted(book, regime)} | {
-        "averaging": known["averaging"]
-    }
+    named = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
+    search = {one.name: known.get(one.name, one.share * rest) for one in named}
+    further = prospect.searches(book, regime) * sum(search.values())
+    return search | {"another reading": further, "averaging": known["averaging"]}
 
 
 @contextmanager

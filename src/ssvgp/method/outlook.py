@@ -18,7 +18,7 @@ from ssvgp.settings import Regime
 
 AT_FIRST = {
     "growth": 45.0,
-    "products": 30.0,
+    "products": 45.0,
     "second opinions": 15.0,
     "moves": 60.0,
     "every set": 0.0,
@@ -36,8 +36,8 @@ ON_BLOCKS = {
 }
 EACH = {
     "neighbours": 3.0,  # fits of the neighbours of a set, for each of its inputs
-    "backgrounds": 60.0,
-    "kernel": 7.0,  # the leading sets under one more kernel
+    "backgrounds": 40.0,
+    "kernel": 3.0,  # the leading sets under one more kernel
     "surprise": 0.25,  # of the work of moves: where another kernel is better they are made again, under it
     "one of all": 2.5,  # a fit where all sets are visited
     "drawn": 35.0,  # a heavy set where rows are few

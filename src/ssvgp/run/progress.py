@@ -83,7 +83,8 @@ class Reporter:
 
     Work is counted in evaluations of the likelihood; each takes as long as it has taken so far. `outlook` tells the
     work of each phase, in their order, as far as it can be known now; a phase itself may know better, by the rounds of
-    a loop that it plans or by the part of it that is done. A phase that is not listed counts as a middling one.
+    a loop that it plans or by the part of it that is done. A phase that is not listed counts as a middling one. One
+    that is over counts as what was expected of it: looks and probes are no evaluations, and take their time as well.
     """
 
     callback: Callback | None
@@ -94,8 +95,14 @@ class Reporter:
     one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._started, self._done, self._fraction = now(), 0.0, 0.0
-        self._phase = _Phase(self._started)
+        self._started, self._fraction = now(), 0.0
+        self.restart()
+
+    def restart(self) -> None:
+        """The phases begin anew, at another pace."""
+        self._again, self._done = now(), 0.0
+        self._phase = _Phase(self._again)
+        self.spent.clear()
 
     def begin(self, phase: str) -> None:
         """A phase begins: those before it are done, or were not needed."""
@@ -138,12 +145,14 @@ class Reporter:
         """The phase is over."""
         self.spent[self.current] = self._phase.done
         if self.callback is not None:
-            later = self._later(self.outlook(), self._pace())
+            expected = self.outlook()
+            self._done += _of(expected, self.current) - self._phase.done
+            later = self._later(expected, self._pace())
             self.callback(self._event("all", best, log_evidence, visited, later))
 
     def _pace(self) -> float:
         """Seconds for a unit of work."""
-        return (now() - self._started) / self._done if self._done > 0.0 else math.inf
+        return (now() - self._again) / self._done if self._done > 0.0 else math.inf
 
     def _later(self, expected: Mapping[str, float], pace: float) -> float:
         """Seconds of the phases that come after this one."""
