@@ -57,6 +57,55 @@ def test_a_folder_is_fitted_from_a_sample(folder: Path) -> None:
     assert whole["rows"] == N and not any("drawn at random" in note for note in whole["notes"])
 
 
+def weighed(path: Path) -> pd.DataFrame:
+    """The folder with weights, some of them zero, and known noise beside its rows; all of them in one table."""
+    rng = np.random.default_rng(7)
+    table = frame().drop(columns="kind")
+    table = table.assign(w=rng.integers(0, 4, N).astype(float), s=np.where(rng.random(N) < 0.5, 0.0, 0.3))
+    for k, part in enumerate(np.array_split(np.arange(N), PARTS)):
+        table.iloc[part].to_parquet(path / f"part-{k}.parquet", index=False)
+    table.to_parquet("all.parquet", index=False)
+    return table
+
+
+@pytest.mark.parametrize("given", [("--weight", "w"), ("--noise", "s"), ("--weight", "w", "--noise", "s")])
+def test_weights_and_noise_of_a_folder_count_as_those_of_a_file(folder: Path, given: tuple[str, ...]) -> None:
+    table = weighed(folder)
+    inputs = ("--features", "a,b,c", "--target", "y", "--kernel", "se", "--json")
+    whole, file = (json.loads(run("fit", name, *given, *inputs).stdout) for name in ("rows", "all.parquet"))
+    assert whole["selected"] == file["selected"] and "a" in whole["selected"]
+    one, other = ssvgp.load("rows.ssvgp"), ssvgp.load("all.ssvgp")
+    np.testing.assert_allclose(one.pip_, other.pip_, atol=1e-6)
+    new = table[list("abc")]
+    np.testing.assert_allclose(one.predict(new), other.predict(new), rtol=1e-5, atol=1e-7)
+    assert run("fit", "rows", *given, *inputs, "--sample-rows", 50).exit_code == 0
+    mean = np.average(new, axis=0, weights=table["w"] if "w" in given else None)
+    np.testing.assert_allclose(ssvgp.load("rows.ssvgp").fitted_.inputs.centre, mean, rtol=1e-12)  # of all rows
+
+
+@pytest.mark.parametrize("weight", [("--weight", "w", "--noise", "s"), ("--drop", "w,s")])
+def test_a_folder_may_have_more_targets_than_inputs_and_weights_for_them(folder: Path, weight: tuple[str, ...]) -> None:
+    table = weighed(folder)
+    given = ("--target", "y,b,c", *weight, "--kernel", "se", "-q")
+    assert run("fit", "rows", *given).exit_code == run("fit", "all.parquet", *given).exit_code == 0
+    one, other = ssvgp.load("rows.ssvgp"), ssvgp.load("all.ssvgp")
+    np.testing.assert_allclose(one.pip_, other.pip_, atol=1e-6)
+    np.testing.assert_allclose(one.predict(table[["a"]]), other.predict(table[["a"]]), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize(("column", "value"), [("w", -1.0), ("s", -1.0), ("s", np.nan), ("w", "heavy")])
+def test_a_wrong_weight_or_variance_is_named_by_file_and_row(folder: Path, column: str, value: object) -> None:
+    weighed(folder)
+    rows = pd.read_parquet(folder / "part-1.parquet")
+    rows[column] = [value if k == 3 else given for k, given in enumerate(rows[column])]
+    rows = rows.astype({column: str}) if isinstance(value, str) else rows
+    rows.to_parquet(folder / "part-1.parquet", index=False)
+    result = run("fit", "rows", "-t", "y", "--weight", "w", "--noise", "s", "--sample-rows", 8, "--quiet")
+    assert result.exit_code == 2 and result.stderr.count("\n") == 1
+    assert "part-1.parquet" in result.stderr and f"column '{column}'" in result.stderr
+    assert "row 4" in result.stderr or isinstance(value, str)  # a column of text is refused as one
+
+
 def test_a_folder_is_predicted_part_by_part_and_parts_are_kept(folder: Path, model: Path) -> None:
     result = run("predict", model, "rows", "-o", "out", "--keep", "y,kind", "--jobs", 1)
     assert result.exit_code == 0, said(result)

@@ -18,33 +18,34 @@ from ssvgp.disk.predicting import Columns, Made, mark_of, predict_parts
 from ssvgp.disk.sampled import Sampled
 from ssvgp.disk.tables import FolderTable, SampledTable, folder_table
 from ssvgp.tables.columns import TableError, choose, listed
-from ssvgp.tables.recipe import Recipe
+from ssvgp.tables.prepare import Choice, Prepared
+from ssvgp.tables.several import PreparedSeveral
 
 SAMPLE_ROWS = 100_000  # of a folder, where no other number is asked for
 ROWS_TOGETHER = 2**22  # cells of the inputs of rows that are predicted together
 _LOADED: dict[tuple[str, int], ModelFile] = {}  # the last model that this process has read
 
 
-def sampled_folder(path: Path, rows: int, seed: int) -> SampledTable:
+def sampled_folder(path: Path, rows: int, seed: int, choice: Choice) -> SampledTable:
     """A folder as a table of at most so many rows."""
-    return SampledTable(folder_table(path), rows, seed)
+    return SampledTable(folder_table(path), rows, seed, choice.weight, choice.noise)
 
 
-def sample_of(table: SampledTable, X: np.ndarray, y: np.ndarray, recipe: Recipe) -> Sampled:
+def sample_of(table: SampledTable, prepared: Prepared | PreparedSeveral, y: np.ndarray) -> Sampled:
     """What was prepared of a sample, with the moments of all rows: of columns of numbers without gaps."""
-    assert table.moments is not None
-    at = {place: k for k, place in enumerate(table.places)}
+    X, recipe = prepared.X, prepared.recipe
     d, own = X.shape[1], np.ones(X.shape[1], dtype=bool)
-    filled = Moments(table.rows, np.full(d, table.rows), *(np.zeros(d) for _ in range(4)))
+    filled = Moments(table.rows, np.full(d, table.rows), *(np.zeros(d) for _ in range(5)))
     j = 0
     for column in recipe.columns:
-        k = at[table.names.index(column.name)]
-        if not column.levels and not table.moments.gaps[k]:
+        found = table.moments[table.names.index(column.name)]
+        if not column.levels and not found.gaps.any():
             own[j] = False
-            for name in ("mean", "square", "low", "high"):
-                getattr(filled, name)[j] = getattr(table.moments, name)[k]
+            for name in ("mass", "mean", "square", "low", "high"):
+                getattr(filled, name)[j] = getattr(found, name)[0]
         j += len(column.inputs)
-    return Sampled(X, y, table.rows, filled, own, recipe.inputs)
+    weights, noise = prepared.weights, prepared.noise
+    return Sampled(X, y, table.rows, filled, own, recipe.inputs, weights=weights, noise=noise)
 
 
 def sampling_notes(sample: Sampled) -> list[str]:

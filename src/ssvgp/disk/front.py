@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -38,7 +39,10 @@ class RowsOnDisk:
         self.__dict__.pop("feature_names_in_", None)
         if found.names is not None:
             self.feature_names_in_ = np.array(found.names, dtype=object)
-        inputs = found.inputs(weights)
+        # one number stands for all rows, and need not be read with them
+        weights = weights if isinstance(weights, Real) else found.weights
+        noise = noise if isinstance(noise, Real) else found.noise
+        inputs = found.inputs()
         warn_of_columns(inputs, found.names or range(found.X.shape[1]))
         if found.y.ndim == 2:
             order = Order(
@@ -65,10 +69,9 @@ class RowsOnDisk:
     def _drawn(self: Any, X: Any, y: Any, weights: Any, noise: Any) -> Sampled:
         from ssvgp.disk.sources import sampled  # here, since it reads files
 
-        if weights is not None or noise is not None:
-            raise ValueError("sample_weight and noise_variance are for rows in memory: draw a sample of them yourself")
         (drawing,) = generator_of(self.random_state).spawn(1)
-        return sampled(X, y, self.sample_rows, int(drawing.integers(2**31)), self.n_jobs)
+        beside = (None if isinstance(one, Real) else one for one in (weights, noise))
+        return sampled(X, y, self.sample_rows, int(drawing.integers(2**31)), self.n_jobs, *beside)
 
     def _predict_lazily(self: Any, X: Any, return_std: bool, noise: bool) -> Any:
         """Predictions of a Dask collection, as one: nothing is computed before it is asked for."""

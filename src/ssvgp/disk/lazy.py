@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ssvgp.data.inputs import listed
+from ssvgp.disk.layout import NOISE, WEIGHT, Layout, inputs_beside
 from ssvgp.disk.moments import Moments
 from ssvgp.disk.survey import Chosen, Survey, look
 from ssvgp.run.optional import require
@@ -23,76 +25,73 @@ def is_frame(X: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Surveyed:
-    """A survey of d inputs and the targets behind them, with the names that they came with."""
-
-    survey: Survey
-    d: int
-    names: tuple[str, ...] | None
-    targets: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, eq=False)
 class ValuesPart:
     """One partition in memory."""
 
     values: np.ndarray
+    number: int
 
     @property
     def name(self) -> str:
-        return "a partition"
+        return f"partition {self.number}"
 
     def blocks(self) -> Any:
         yield self.values
 
 
-def survey_of(X: Any, y: Any, most: int, seed: int) -> Surveyed:
+def survey_of(X: Any, y: Any, most: int, seed: int, weights: Any = None, noise: Any = None) -> tuple[Survey, Layout]:
     """Moments of all rows and `most` of them: one task a partition, folded in their order."""
     dask = require("dask", "a Dask collection")
-    both = _beside(X, y) if is_frame(X) else _arrays(X, y)
-    total = dask.delayed(_nothing)(both.c)
-    for number, parts in enumerate(both.parts):
-        total = dask.delayed(_and)(total, dask.delayed(_look)(parts, number, both.c, most, seed), most)
+    partitions, layout = (_frames if is_frame(X) else _arrays)(X, y, weights, noise)
+    total = dask.delayed(_nothing)(layout.c)
+    for number, parts in enumerate(partitions):
+        one = dask.delayed(_look)(parts, number, layout.c, most, seed, layout.weigh)
+        total = dask.delayed(_and)(total, one, most)
     found = total.compute()
-    return Surveyed(Survey(found.moments, found.sample.in_order()), both.d, both.names, both.targets)
+    return Survey(found.moments, found.sample.in_order()), layout
 
 
-@dataclass(frozen=True, eq=False)
-class _Both:
-    """Inputs and targets, partition by partition: each a frame, or a pair of arrays; d inputs of c columns."""
+def _frames(X: Any, y: Any, weights: Any, noise: Any) -> tuple[list[Any], Layout]:
+    """A data frame with its targets, weights and known noise behind the inputs, partition by partition.
 
-    parts: list[Any]
-    d: int
-    c: int
-    names: tuple[str, ...] | None = None
-    targets: tuple[str, ...] | None = None
+    Each is a column, or several as targets, or their names.
+    """
+    from ssvgp.tables.columns import find  # here, since rows in memory need none of it
 
-
-def _beside(X: Any, y: Any) -> _Both:
-    """A data frame with its targets behind the inputs; y is a column, several, or their names."""
-    if isinstance(y, str) or (isinstance(y, (list, tuple)) and all(isinstance(one, str) for one in y)):
-        targets = [y] if isinstance(y, str) else list(y)
-        names = [name for name in X.columns if name not in targets]
-        parts = X[[*names, *targets]].to_delayed()
-        return _Both(list(parts), len(names), len(names) + len(targets), tuple(map(str, names)), tuple(targets))
-    if not is_dask(y) or not is_frame(y):
-        raise ValueError("y of a Dask data frame is a column of it, or the name of one")
-    columns = [y[name] for name in y.columns] if y.ndim == 2 else [y]
-    labels = [str(name) for name in y.columns] if y.ndim == 2 else [str(y.name)]
-    more = {f"target {k} of {len(columns)}": column for k, column in enumerate(columns)}
-    both, d = X.assign(**more), len(X.columns)
-    return _Both(list(both.to_delayed()), d, d + len(columns), tuple(map(str, X.columns)), tuple(labels))
+    names = isinstance(y, (list, tuple)) and all(isinstance(one, str) for one in y)
+    targets = [y] if isinstance(y, str) else list(y) if names else _columns(y, "y")
+    apart = {what: one for what, one in ((WEIGHT, weights), (NOISE, noise)) if one is not None}
+    columns = targets + [one if isinstance(one, str) else _columns(one, what)[0] for what, one in apart.items()]
+    by_name = [one for one in columns if isinstance(one, str)]
+    for name in by_name:
+        find(name, [str(one) for one in X.columns])
+    labels = [one if isinstance(one, str) else str(one.name) or "a column" for one in columns]
+    called = dict(zip(apart, labels[len(targets) :], strict=True))
+    inputs = X[inputs_beside(X.columns, by_name)]
+    own, goals = tuple(map(str, inputs.columns)), tuple(labels[: len(targets)])
+    layout = Layout(len(own), len(goals), own, goals, called.get(WEIGHT, ""), called.get(NOISE, ""))
+    more = {f"column {k} behind": X[one] if isinstance(one, str) else one for k, one in enumerate(columns)}
+    return list(inputs.assign(**more).to_delayed()), layout
 
 
-def _arrays(X: Any, y: Any) -> _Both:
-    """Two arrays with the same chunks of rows."""
-    if not is_dask(y) or is_frame(y):
-        raise ValueError("y of a Dask array is a Dask array too")
-    rows, beside = _partitions(X), _partitions(y)
-    if len(rows) != len(beside):
-        raise ValueError(f"X has {len(rows)} chunks of rows but y has {len(beside)}: give both the same")
-    d = int(X.shape[1])
-    return _Both(list(zip(rows, beside, strict=True)), d, d + (1 if y.ndim == 1 else int(y.shape[1])))
+def _columns(given: Any, what: str) -> list[Any]:
+    """The columns of a collection beside a data frame."""
+    if not is_dask(given) or not is_frame(given):
+        raise ValueError(f"{what} of a Dask data frame is a column of it, or the name of one")
+    return [given[name] for name in given.columns] if given.ndim == 2 else [given]
+
+
+def _arrays(X: Any, y: Any, weights: Any, noise: Any) -> tuple[list[Any], Layout]:
+    """Arrays with the same chunks of rows, chunk by chunk."""
+    apart = ((WEIGHT, weights), (NOISE, noise))
+    rows = [_partitions(X)]
+    for what, one in (("y", y), *((what, one) for what, one in apart if one is not None)):
+        if not is_dask(one) or is_frame(one):
+            raise ValueError(f"{what} of a Dask array is a Dask array too")
+        rows.append(_partitions(one))
+        if len(rows[-1]) != len(rows[0]):
+            raise ValueError(f"X has {len(rows[0])} chunks of rows but {what} has {len(rows[-1])}: give both the same")
+    return list(zip(*rows, strict=True)), Layout.of_arrays(int(X.shape[1]), y, weights, noise)
 
 
 def _partitions(X: Any) -> list[Any]:
@@ -106,13 +105,14 @@ def _nothing(c: int) -> Survey:
     return Survey(Moments.none(c), Chosen.none(c))
 
 
-def _look(parts: Any, number: int, c: int, most: int, seed: int) -> Survey:
+def _look(parts: Any, number: int, c: int, most: int, seed: int, weigh: int | None) -> Survey:
     if not isinstance(parts, (tuple, list)):
         parts = (parts,)
-    if len({len(one) for one in parts}) > 1:
-        raise ValueError(f"chunk {number} of X has {len(parts[0])} rows, that of y {len(parts[1])}")
+    sizes = [len(one) for one in parts]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"chunk {number} of X has {sizes[0]} rows, those beside it {listed(sizes[1:])}")
     values = np.column_stack([np.asarray(one, dtype=float) for one in parts])
-    return look(ValuesPart(values), number, c, most, seed)
+    return look(ValuesPart(values, number), number, c, most, seed, weigh)
 
 
 def _and(one: Survey, other: Survey, most: int) -> Survey:

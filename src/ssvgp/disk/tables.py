@@ -6,15 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from ssvgp.disk.folder import files_in, is_number, library, opened, unreadable, whole
 from ssvgp.disk.moments import Moments
-from ssvgp.disk.survey import Chosen
+from ssvgp.disk.survey import Drawing
 from ssvgp.tables.arrow import ArrowTable, arrow_table
 from ssvgp.tables.cells import Block
-from ssvgp.tables.columns import TableError, shown
-from ssvgp.tables.recipe import refuse_infinite
+from ssvgp.tables.columns import TableError, find, shown
+from ssvgp.tables.recipe import no_number, refuse_below_zero, refuse_infinite
 
 KIND = "Parquet"
 
@@ -93,15 +91,17 @@ def folder_table(folder: Path) -> FolderTable:
 class SampledTable:
     """At most `most` rows of a folder, drawn at random in one pass, the same in every pass.
 
-    `moments` are those of all rows, of the columns that were asked for first, `places`.
+    `moments` are those of all rows, of each column that was asked for, by its place. `weight` names a column by which
+    rows count, of which none of weight zero is drawn, and `noise` one of known variances.
     """
 
     table: FolderTable
     most: int
     seed: int = 0
+    weight: str = ""
+    noise: str = ""
     rows: int = 0
-    moments: Moments | None = None
-    places: tuple[int, ...] = ()
+    moments: dict[int, Moments] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -119,24 +119,28 @@ class SampledTable:
         self, columns: Sequence[int], vocabularies: Mapping[int, Mapping[str, float]] | None = None
     ) -> Iterator[Block]:
         """One pass: cells that cannot be read are told at once, the sample comes at the end as one block."""
-        c, first = len(columns), 0
-        moments, sample, bar = Moments.none(c), Chosen.none(c), np.inf
+        weigh = find(self.weight, self.names) if self.weight else None
+        both = [*columns] if weigh is None or weigh in columns else [*columns, weigh]
+        drawing, c = Drawing(len(both), self.most, self.seed), len(columns)
         for number, part in enumerate(self.table.parts()):
-            rng = np.random.default_rng([self.seed, number])
-            for block in self.table.of_file(part, columns, vocabularies):
-                refuse_infinite(block, self, columns)
+            drawing.begin(number)
+            for block in self.table.of_file(part, both, vocabularies):
+                self._check(block, both)
                 if block.odd:
-                    yield Block(block.values[:0], block.lines[:0], block.odd)
-                moments = moments + Moments.of(block.values)
-                keys = rng.random(len(block.values))
-                near = np.flatnonzero(keys < bar)
-                places = np.column_stack([np.full(near.size, number), first + near])
-                sample = sample.with_rows(block.values[near], keys[near], places)
-                if sample.keys.size > 2 * self.most:
-                    sample = sample.least(self.most)
-                    bar = float(sample.keys.max())
-                first += len(block.values)
-        sample = sample.least(self.most).in_order()
-        if self.moments is None or len(columns) > len(self.places):  # a look at the target alone may come first
-            self.rows, self.moments, self.places = first, moments, tuple(columns)
-        yield Block(sample.values, sample.places[:, 1], {})
+                    yield Block(block.values[:0, :c], block.lines[:0], block.odd)
+                drawing.take(block.values, None if weigh is None else block.values[:, both.index(weigh)])
+        found = drawing.found()
+        self.rows = found.rows
+        self.moments |= {place: found.moments.columns(slice(k, k + 1)) for k, place in enumerate(both)}
+        sample = found.sample.in_order()
+        yield Block(sample.values[:, :c], sample.places[:, 1], {})
+
+    def _check(self, block: Block, columns: Sequence[int]) -> None:
+        """What no sample may hide: infinite values, and weights and variances that are none."""
+        refuse_infinite(block, self, columns)
+        for name in (name for name in (self.weight, self.noise) if name):
+            place = find(name, self.names)
+            if place in block.odd:
+                raise no_number(self, place, block.odd[place])
+            if place in columns:
+                refuse_below_zero(block.values[:, list(columns).index(place)], block.lines, self, name)

@@ -61,12 +61,13 @@ def shared_table(
     given, known = checked_numbers(weights, "sample_weight", n), checked_numbers(noise, "noise_variance", n)
     given = None if given is not None and (given == 1.0).all() else given
     known = None if known is not None and (known == 0.0).all() else known
+    of_more = inputs is not None
     inputs = inputs_of(X, given) if inputs is None else inputs
     rows = None
     if given is None and (n > asked.most_merged or no_two_alike(X)):
         rows = standardised_rows(X, inputs, asked.request, asked.regime_of(n, inputs.kept.size))
     whole = rows is not None and np.isfinite(Y).all()
-    return SharedTable(None if whole else X, rows, inputs, given, known)
+    return SharedTable(None if whole else X, rows, inputs, given, known, of_more)
 
 
 def fit_target(table: SharedTable, task: Task, asked: Asked) -> Outcome:
@@ -104,7 +105,7 @@ def _fit_alone(table: SharedTable, task: Task, there: np.ndarray, asked: Asked) 
     assert table.X is not None
     weights, known = (None if one is None else one[there] for one in (table.weights, table.known))
     sample = sample_of(table.X[there], task.y[there], weights, known, asked.most_merged)
-    inputs = inputs_of(sample.X, sample.weights)
+    inputs = table.inputs if table.of_more and there.all() else inputs_of(sample.X, sample.weights)
     return fit_table(sample, inputs, asked.request, asked.regime_of(sample.y.size, inputs.kept.size), task.rng, None)
 
 
