@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
 
 from ssvgp.disk.folder import library, unreadable, whole
@@ -168,15 +167,3 @@ def mark_of(model: Path, folder: Path, **options: Any) -> dict[str, Any]:
     """What predictions depend on: the content of the model, the folder, and options."""
     found = hashlib.sha256(model.read_bytes()).hexdigest()
     return {"model": found, "folder": str(folder.resolve()), **options}
-
-
-def gathered(blocks: Iterator[np.ndarray], rows: int) -> Iterator[np.ndarray]:
-    """Blocks joined until they have so many rows: near rows share their work, the more the better."""
-    waiting: list[np.ndarray] = []
-    for block in blocks:
-        waiting.append(block)
-        if sum(len(one) for one in waiting) >= rows:
-            yield np.concatenate(waiting)
-            waiting = []
-    if waiting:
-        yield np.concatenate(waiting)

@@ -69,14 +69,6 @@ class Survey:
     def rows(self) -> int:
         return self.moments.rows
 
-    def outside(self) -> np.ndarray:
-        """For each column (c,), how far all rows reach beyond those of the sample, as a share of its range."""
-        values = self.sample.values
-        with np.errstate(invalid="ignore", divide="ignore"):
-            span = self.moments.high - self.moments.low
-            seen = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
-            return np.where(span > 0, 1.0 - seen / span, 0.0)
-
 
 @dataclass(eq=False)
 class Drawing:
