@@ -5,11 +5,13 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from deaths import kill_a_worker
 from lightweight import light
 
 import ssvgp
@@ -166,6 +168,22 @@ def test_backends_of_joblib_agree_bit_by_bit(model: SSVGPRegressor, backend: str
         other = light().fit(X, Y)
     np.testing.assert_array_equal(other.pip_, model.pip_)
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_a_worker_process_that_is_killed_loses_no_target_and_doubles_none(tmp_path: Path) -> None:
+    X, Y = table()
+    Y = np.column_stack([Y + k for k in range(4)])
+    came: list[str] = []
+
+    def report(done: Any) -> None:
+        came.append(done.target)
+        if len(came) == 2:
+            kill_a_worker()
+
+    with joblib.parallel_config(backend="loky", n_jobs=2), pytest.warns(RuntimeWarning, match="a worker process died"):
+        found = light(callback=report, checkpoint=tmp_path).fit(X, Y)
+    assert sorted(came) == sorted(f"y{k}" for k in range(16)) and len(list(tmp_path.glob("*.ssvgp"))) == 16
+    np.testing.assert_array_equal(found.pip_, light().fit(X, Y).pip_)
 
 
 def test_a_file_holds_all_targets_and_their_common_arrays_once(model: SSVGPRegressor, tmp_path: Path) -> None:

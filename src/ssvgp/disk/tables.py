@@ -11,7 +11,7 @@ from ssvgp.disk.moments import Moments
 from ssvgp.disk.survey import Drawing
 from ssvgp.tables.arrow import ArrowTable, arrow_table
 from ssvgp.tables.cells import Block
-from ssvgp.tables.columns import TableError, find, shown
+from ssvgp.tables.columns import TableError, find, listed, shown
 from ssvgp.tables.recipe import no_number, refuse_below_zero, refuse_infinite
 
 KIND = "Parquet"
@@ -19,14 +19,25 @@ KIND = "Parquet"
 
 @dataclass
 class FolderTable:
-    """All files of a folder, one after the other; `unit` names the file that is being read, for messages."""
+    """All files of a folder, one after the other, with the columns that `reference` has: a file, or a model.
+
+    `numbers` say whether each column holds numbers, None where both will do; `unit` names the file that is being read;
+    `beyond` are columns that the reference lacks, with the first file in which they were seen.
+    """
 
     folder: Path
     files: tuple[Path, ...]
     names: tuple[str, ...]
-    numbers: tuple[bool, ...]  # whether each column holds numbers, as the first file has it
-    notes: tuple[str, ...] = ()
+    numbers: tuple[bool | None, ...]
+    reference: str
     unit: str = "row"
+    beyond: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out of the files that were read so far."""
+        names = [f"{name} ({file})" for name, file in self.beyond.items()]
+        return (f"left out columns that {self.reference} lacks: {listed(names)}",) if names else ()
 
     def blocks(
         self, columns: Sequence[int], vocabularies: Mapping[int, Mapping[str, float]] | None = None
@@ -46,12 +57,15 @@ class FolderTable:
         schema = opened(path).schema_arrow
         absent = [name for name in self.names if name not in schema.names]
         if absent:
-            raise TableError(f"{whole(path)} lacks the column {shown(absent[0])}, which {self.files[0].name} has")
+            raise TableError(f"{whole(path)} lacks the column {shown(absent[0])}, which {self.reference} has")
         for name, number in zip(self.names, self.numbers, strict=True):
             kind = schema.field(name).type
-            if is_number(kind) != number and str(kind) != "null":
+            if number is not None and is_number(kind) != number and str(kind) != "null":
                 what = "numbers" if number else "text"
-                raise TableError(f"{whole(path)}, column {shown(name)}: {kind} where the other parts have {what}")
+                raise TableError(f"{whole(path)}, column {shown(name)}: {kind} where {self.reference} has {what}")
+        for name in schema.names:
+            if name not in self.names:
+                self.beyond.setdefault(name, path.name)
         return arrow_table(path, KIND)
 
     def of_file(
@@ -78,13 +92,36 @@ def folder_table(folder: Path) -> FolderTable:
     """A folder of Parquet files with the names and types of the first."""
     library()
     files = files_in(folder)
-    schema = opened(files[0]).schema_arrow
+    return _like(files[0], folder, files)
+
+
+def folder_for(folder: Path, needed: Mapping[str, bool | None]) -> FolderTable:
+    """A folder of Parquet files for a model that needs these columns, and whether they hold numbers.
+
+    A file that cannot be read is told of when its turn comes. A model that knows its columns by place alone takes those
+    of the first file that can.
+    """
+    library()
+    files = files_in(folder)
+    if needed:
+        return FolderTable(folder, tuple(files), tuple(needed), tuple(needed.values()), "the model")
+    for path in files[:-1]:
+        try:
+            return _like(path, folder, files)
+        except TableError:
+            continue
+    return _like(files[-1], folder, files)
+
+
+def _like(path: Path, folder: Path, files: Sequence[Path]) -> FolderTable:
+    """The folder with the names and types of one of its files."""
+    schema = opened(path).schema_arrow
     if not schema.names:
-        raise TableError(f"{whole(files[0])} has no columns")
+        raise TableError(f"{whole(path)} has no columns")
     if len(set(schema.names)) < len(schema.names):
-        raise TableError(f"{whole(files[0])} has two columns of one name: rename one of them")
+        raise TableError(f"{whole(path)} has two columns of one name: rename one of them")
     numbers = tuple(is_number(schema.field(name).type) for name in schema.names)
-    return FolderTable(folder, tuple(files), tuple(schema.names), numbers)
+    return FolderTable(folder, tuple(files), tuple(schema.names), numbers, path.name)
 
 
 @dataclass
@@ -102,7 +139,10 @@ class SampledTable:
     noise: str = ""
     rows: int = 0
     moments: dict[int, Moments] = field(default_factory=dict)
-    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return self.table.notes
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-from ssvgp.data.inputs import DataWarning, Inputs, inputs_of
+from ssvgp.data.inputs import Inputs, inputs_of
 from ssvgp.data.rows import Sample, checked_numbers, sample_of
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.several import SharedRows, bare
 from ssvgp.many.table import SharedTable, no_two_alike
 from ssvgp.method.line import fit_rows, fit_table, standardised_rows
 from ssvgp.method.request import Request
+from ssvgp.run.deaths import despite_deaths
 from ssvgp.settings import Regime
 
 LEAST_ROWS = 2
@@ -110,25 +110,18 @@ def _fit_alone(table: SharedTable, task: Task, there: np.ndarray, asked: Asked) 
 
 
 def outcomes(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: int | None) -> Iterator[Outcome]:
-    """What comes of every task, in the order in which they are done, each with the shared rows as its table.
-
-    Where a worker process dies, what is not done is started again, as long as something gets done in between.
-    """
+    """What comes of every task, in the order in which they are done, each with the shared rows as its table."""
     asked = replace(asked, request=replace(asked.request, n_jobs=1))
     shared = SharedRows(table.rows, table.inputs)
-    left, stuck = {task.place: task for task in tasks}, 0
-    while left:
-        before = len(left)
-        try:
-            for found in _run(table, list(left.values()), asked, n_jobs):
-                del left[found.place]
-                bound = found.fitted is not None and found.common
-                yield replace(found, fitted=shared.bind(found.fitted)) if bound else found  # type: ignore[arg-type]
-        except TerminatedWorkerError:
-            stuck = 0 if len(left) < before else stuck + 1
-            if stuck > 1:
-                raise
-            warnings.warn(f"a worker process died; {len(left)} targets are started again", DataWarning, stacklevel=2)
+    left = {task.place: task for task in tasks}
+
+    def start() -> Iterator[Outcome]:
+        for found in _run(table, list(left.values()), asked, n_jobs):
+            del left[found.place]
+            bound = found.fitted is not None and found.common
+            yield replace(found, fitted=shared.bind(found.fitted)) if bound else found  # type: ignore[arg-type]
+
+    return despite_deaths(start, lambda: len(left), "targets")
 
 
 def _run(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: int | None) -> Iterator[Outcome]:
