@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from ssvgp.data.inputs import Inputs, inputs_of
 from ssvgp.data.rows import Sample, checked_numbers, sample_of
@@ -21,6 +21,7 @@ from ssvgp.run.deaths import despite_deaths
 from ssvgp.settings import Regime
 
 LEAST_ROWS = 2
+PORTION = 8  # targets for each worker before any is kept, where results come all at once: waiting costs an eighth or so
 
 RegimeOf = Callable[[int, int], Regime]
 
@@ -126,10 +127,15 @@ def outcomes(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: in
 
 def _run(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: int | None) -> Iterator[Outcome]:
     """The tasks over joblib's active backend."""
-    jobs = (delayed(fit_target)(table, task, asked) for task in tasks)
+    jobs = [delayed(fit_target)(table, task, asked) for task in tasks]
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # a backend that gives its results at the end
-        yield from Parallel(n_jobs=n_jobs)(jobs)
+    except (
+        ValueError
+    ):  # a backend that gives its results at the end, as Ray does: in portions, so that they can be kept
+        step = PORTION * effective_n_jobs(n_jobs)
+        with Parallel(n_jobs=n_jobs) as parallel:
+            for first in range(0, len(jobs), step):
+                yield from parallel(jobs[first : first + step])
         return
     yield from parallel(jobs)
