@@ -1,4 +1,4 @@
-"""Dask collections: surveyed partition by partition, predicted when they are computed. Imported by who uses them."""
+"""Dask collections surveyed partition by partition. Imported by who uses them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 
 from ssvgp.data.inputs import listed
+from ssvgp.disk.collections import chunks_of, is_dask, is_frame
 from ssvgp.disk.layout import NOISE, WEIGHT, Layout, inputs_beside
 from ssvgp.disk.moments import Moments
 from ssvgp.disk.survey import Chosen, Survey, look
 from ssvgp.run.optional import require
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is a Dask array or data frame; asked without importing Dask."""
-    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
-
-
-def is_frame(X: Any) -> bool:
-    """Whether a Dask collection is a data frame, or a column of one."""
-    return hasattr(X, "map_partitions")
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +75,14 @@ def _columns(given: Any, what: str) -> list[Any]:
 def _arrays(X: Any, y: Any, weights: Any, noise: Any) -> tuple[list[Any], Layout]:
     """Arrays with the same chunks of rows, chunk by chunk."""
     apart = ((WEIGHT, weights), (NOISE, noise))
-    rows = [_partitions(X)]
+    rows = [chunks_of(X)]
     for what, one in (("y", y), *((what, one) for what, one in apart if one is not None)):
         if not is_dask(one) or is_frame(one):
             raise ValueError(f"{what} of a Dask array is a Dask array too")
-        rows.append(_partitions(one))
+        rows.append(chunks_of(one))
         if len(rows[-1]) != len(rows[0]):
             raise ValueError(f"X has {len(rows[0])} chunks of rows but {what} has {len(rows[-1])}: give both the same")
     return list(zip(*rows, strict=True)), Layout.of_arrays(int(X.shape[1]), y, weights, noise)
-
-
-def _partitions(X: Any) -> list[Any]:
-    """The chunks of an array along the rows, each with all columns."""
-    if X.ndim == 2 and X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    return list(X.to_delayed(optimize_graph=False).ravel())
 
 
 def _nothing(c: int) -> Survey:
@@ -118,42 +102,3 @@ def _look(parts: Any, number: int, c: int, most: int, seed: int, weigh: int | No
 def _and(one: Survey, other: Survey, most: int) -> Survey:
     more = other.sample
     return Survey(one.moments + other.moments, one.sample.with_rows(more.values, more.keys, more.places).least(most))
-
-
-def predicted(ask: Any, X: Any, columns: tuple[str, ...] | None) -> Any:
-    """`ask(rows)` of every partition, when it is computed: a collection of the same kind.
-
-    `ask` gives (t,) for a rows of one target and (t, q) for many, whose names are `columns`. It travels once.
-    """
-    dask = require("dask", "a Dask collection")
-    travelled = dask.delayed(ask, pure=False)
-    if is_frame(X):
-        pandas = require("pandas", "a Dask data frame")
-        if columns is None:
-            meta: Any = pandas.Series([], dtype=float, name="prediction", index=X._meta.index[:0])
-        else:
-            meta = pandas.DataFrame({name: np.empty(0) for name in columns}, index=X._meta.index[:0])
-        return X.map_partitions(_of_frame, travelled, columns, meta=meta, enforce_metadata=False)
-    array = require("dask.array", "a Dask array")
-    parts = _partitions(X)
-    sizes = X.chunks[0]
-    shapes = [(size,) if columns is None else (size, len(columns)) for size in sizes]
-    made = [
-        array.from_delayed(dask.delayed(_of_array)(part, travelled), shape=shape, dtype=float)
-        for part, shape in zip(parts, shapes, strict=True)
-    ]
-    return array.concatenate(made, axis=0)
-
-
-def _of_frame(part: Any, ask: Any, columns: tuple[str, ...] | None) -> Any:
-    import pandas
-
-    if columns is None:
-        values = ask(part) if len(part) else np.empty(0)
-        return pandas.Series(values, index=part.index, name="prediction")
-    values = ask(part) if len(part) else np.empty((0, len(columns)))
-    return pandas.DataFrame(values, index=part.index, columns=list(columns))
-
-
-def _of_array(part: np.ndarray, ask: Any) -> np.ndarray:
-    return np.asarray(ask(part))

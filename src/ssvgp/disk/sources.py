@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from ssvgp.data.mapped import let_go
-from ssvgp.disk import lazy
+from ssvgp.disk.collections import is_dask
 from ssvgp.disk.folder import ParquetPart, check_columns, files_in, opened
 from ssvgp.disk.layout import NOISE, WEIGHT, Layout, inputs_beside, sampled_from
+from ssvgp.disk.lazy import survey_of
 from ssvgp.disk.sampled import Sampled
 from ssvgp.disk.survey import survey
 from ssvgp.tables.columns import TableError, find
@@ -61,8 +62,8 @@ def sampled(
         raise ValueError(f"sample_rows must be 2 or more, not {sample_rows!r}")
     if isinstance(X, (str, PathLike)):
         return _of_folder(Path(X), y, most, seed, n_jobs, weights, noise)
-    if lazy.is_dask(X):
-        return sampled_from(*lazy.survey_of(X, y, most, seed, weights, noise))
+    if is_dask(X):
+        return sampled_from(*survey_of(X, y, most, seed, weights, noise))
     y = np.asarray(y)
     if len(y) != len(X):
         raise ValueError(f"X has {len(X)} rows but y has {len(y)}")
