@@ -1,19 +1,28 @@
 """What grows with rows on disk: seconds, bytes and memory.
 
-    make bench-beyond ARGS='--folder FOLDER --parts 1 5 50'     one pass over the first so many files of a folder
     make bench-beyond ARGS='--write FOLDER --parts 50'          a folder of so many files of a million rows of 20 inputs
+    make bench-beyond ARGS='--folder FOLDER --parts 1 10 50'    one pass over the first so many files of a folder
+    make bench-beyond ARGS='--folder FOLDER --parts 10 --jobs 2 --busy'     the same by one worker and by two, in turns
 
-Seconds are those of the processor, which a busy machine does not change much.
+Lines go to results/beyond.jsonl. `processor` are seconds of the processor, which a busy machine does not change much.
+Of two workers only the clock tells (`--busy`: see benchmarks/targets.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import time
 from pathlib import Path
 
 import numpy as np
+
+from benchmarks.targets import sessions_apart, stand_in, timed
+from experiments.cases import RESULTS
+from experiments.store import append
+from ssvgp.disk.folder import ParquetPart, files_in, names_in
+from ssvgp.disk.survey import Survey, survey
 
 ROWS = 1_000_000  # of a file
 
@@ -34,18 +43,26 @@ def write(folder: Path, parts: int) -> None:
         parquet.write_table(pa.table(columns), path, compression="none", use_dictionary=False, row_group_size=ROWS // 4)
 
 
-def rows(folder: Path, parts: list[int]) -> None:
-    """One pass for moments and a sample over the first files of a folder."""
-    from ssvgp.disk.folder import ParquetPart, files_in, names_in
-    from ssvgp.disk.survey import survey
-
+def rows(folder: Path, parts: list[int], jobs: int, busy: bool) -> None:
+    """One pass for moments and a sample over the first files of a folder, by one worker and by several."""
     files = files_in(folder)
     columns = tuple(names_in(files[0]))
     for count in parts:
-        start = time.process_time()
-        found = survey([ParquetPart(path, columns) for path in files[:count]], len(columns), 100_000, seed=0, n_jobs=1)
-        seconds, size = time.process_time() - start, sum(path.stat().st_size for path in files[:count])
-        print(f"{found.rows} rows, {size / 1e9:.2f} GB: {seconds:.1f} s of the processor, {peak():.2f} GB", flush=True)
+        some = [ParquetPart(path, columns) for path in files[:count]]
+        line: dict[str, float] = {"bytes": sum(path.stat().st_size for path in files[:count])}
+        if jobs > 1:
+            sessions_apart(jobs)
+            line |= {"jobs": jobs, "several": timed(lambda some=some: one_pass(some, jobs))[1]}
+        with stand_in(jobs - 1 if busy else 0):
+            start = time.process_time()
+            found, line["one"] = timed(lambda some=some: one_pass(some, 1))
+        line |= {"rows": found.rows, "processor": time.process_time() - start, "most_gigabytes": peak()}
+        append(RESULTS / "beyond.jsonl", line | {"load": os.getloadavg()[0]})
+        print(line, flush=True)
+
+
+def one_pass(parts: list[ParquetPart], jobs: int) -> Survey:
+    return survey(parts, len(parts[0].columns), 100_000, seed=0, n_jobs=jobs)
 
 
 def peak() -> float:
@@ -58,11 +75,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--write", type=Path)
     parser.add_argument("--parts", type=int, nargs="+", default=[1])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--busy", action="store_true", help="others use the machine: as many contend in all cases")
     given = parser.parse_args()
     if given.write is not None:
         write(given.write, given.parts[0])
     if given.folder is not None:
-        rows(given.folder, given.parts)
+        rows(given.folder, given.parts, given.jobs, given.busy)
 
 
 if __name__ == "__main__":

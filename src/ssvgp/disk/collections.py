@@ -39,7 +39,7 @@ def predicted(ask: Any, X: Any, columns: tuple[str, ...] | None) -> Any:
             meta: Any = pandas.Series([], dtype=float, name="prediction", index=X._meta.index[:0])
         else:
             meta = pandas.DataFrame({name: np.empty(0) for name in columns}, index=X._meta.index[:0])
-        return X.mapchunks_of(_of_frame, travelled, columns, meta=meta, enforce_metadata=False)
+        return X.map_partitions(_of_frame, travelled, columns, meta=meta, enforce_metadata=False)
     array = require("dask.array", "a Dask array")
     parts = chunks_of(X)
     sizes = X.chunks[0]

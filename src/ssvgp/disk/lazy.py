@@ -10,8 +10,7 @@ import numpy as np
 from ssvgp.data.inputs import listed
 from ssvgp.disk.collections import chunks_of, is_dask, is_frame
 from ssvgp.disk.layout import NOISE, WEIGHT, Layout, inputs_beside
-from ssvgp.disk.moments import Moments
-from ssvgp.disk.survey import Chosen, Survey, look
+from ssvgp.disk.survey import Survey, look
 from ssvgp.run.optional import require
 
 
@@ -34,12 +33,11 @@ def survey_of(X: Any, y: Any, most: int, seed: int, weights: Any = None, noise: 
     """Moments of all rows and `most` of them: one task a partition, folded in their order."""
     dask = require("dask", "a Dask collection")
     partitions, layout = (_frames if is_frame(X) else _arrays)(X, y, weights, noise)
-    total = dask.delayed(_nothing)(layout.c)
+    total = dask.delayed(Survey.none)(layout.c)
     for number, parts in enumerate(partitions):
         one = dask.delayed(_look)(parts, number, layout.c, most, seed, layout.weigh)
-        total = dask.delayed(_and)(total, one, most)
-    found = total.compute()
-    return Survey(found.moments, found.sample.in_order()), layout
+        total = dask.delayed(Survey.beside)(total, one, most)
+    return total.compute().in_order(), layout
 
 
 def _frames(X: Any, y: Any, weights: Any, noise: Any) -> tuple[list[Any], Layout]:
@@ -85,10 +83,6 @@ def _arrays(X: Any, y: Any, weights: Any, noise: Any) -> tuple[list[Any], Layout
     return list(zip(*rows, strict=True)), Layout.of_arrays(int(X.shape[1]), y, weights, noise)
 
 
-def _nothing(c: int) -> Survey:
-    return Survey(Moments.none(c), Chosen.none(c))
-
-
 def _look(parts: Any, number: int, c: int, most: int, seed: int, weigh: int | None) -> Survey:
     if not isinstance(parts, (tuple, list)):
         parts = (parts,)
@@ -97,8 +91,3 @@ def _look(parts: Any, number: int, c: int, most: int, seed: int, weigh: int | No
         raise ValueError(f"chunk {number} of X has {sizes[0]} rows, those beside it {listed(sizes[1:])}")
     values = np.column_stack([np.asarray(one, dtype=float) for one in parts])
     return look(ValuesPart(values, number), number, c, most, seed, weigh)
-
-
-def _and(one: Survey, other: Survey, most: int) -> Survey:
-    more = other.sample
-    return Survey(one.moments + other.moments, one.sample.with_rows(more.values, more.keys, more.places).least(most))

@@ -65,9 +65,22 @@ class Survey:
     moments: Moments
     sample: Chosen
 
+    @classmethod
+    def none(cls, c: int) -> Survey:
+        return cls(Moments.none(c), Chosen.none(c))
+
     @property
     def rows(self) -> int:
         return self.moments.rows
+
+    def beside(self, other: Survey, most: int) -> Survey:
+        """What both have found, with at most `most` rows."""
+        more = other.sample
+        sample = self.sample.with_rows(more.values, more.keys, more.places).least(most)
+        return Survey(self.moments + other.moments, sample)
+
+    def in_order(self) -> Survey:
+        return Survey(self.moments, self.sample.in_order())
 
 
 @dataclass(eq=False)
@@ -77,11 +90,11 @@ class Drawing:
     c: int
     most: int
     seed: int
+    bar: float = np.inf  # no row with a larger key has a chance any more
     seen: int = 0  # rows so far
 
     def __post_init__(self) -> None:
         self.moments, self.sample = Moments.none(self.c), Chosen.none(self.c)
-        self.bar = np.inf  # no row with a larger key has a chance any more
 
     def begin(self, number: int) -> None:
         """The blocks that follow are those of this part."""
@@ -105,6 +118,23 @@ class Drawing:
         return Survey(self.moments, self.sample.least(self.most))
 
 
+@dataclass(eq=False)
+class Total:
+    """What the parts of a table have told so far, with at most `most` of their rows."""
+
+    told: Survey
+    most: int
+
+    def add(self, part: Survey) -> None:
+        self.told = self.told.beside(part, self.most)
+
+    @property
+    def bar(self) -> float:
+        """No row with a larger key has a chance any more."""
+        keys = self.told.sample.keys
+        return float(keys.max()) if keys.size == self.most else np.inf
+
+
 def survey(
     parts: Sequence[Part], c: int, most: int, seed: int, n_jobs: int | None = None, weigh: int | None = None
 ) -> Survey:
@@ -112,12 +142,11 @@ def survey(
 
     A worker holds 2 c most numbers, and so does who asks.
     """
-    moments, sample = Moments.none(c), Chosen.none(c)
-    for found in _over(parts, lambda k, part: delayed(look)(part, k, c, most, seed, weigh), n_jobs):
-        moments = moments + found.moments
-        both = sample.with_rows(found.sample.values, found.sample.keys, found.sample.places)
-        sample = both.least(most)
-    return Survey(moments, sample.in_order())
+    all_parts = Total(Survey.none(c), most)
+    # a part hears of the bar as it is when its turn comes, so that late ones send few rows
+    for found in _over(parts, lambda k, part: delayed(look)(part, k, c, most, seed, weigh, all_parts.bar), n_jobs):
+        all_parts.add(found)
+    return all_parts.told.in_order()
 
 
 def _over(parts: Sequence[Part], job: Callable[[int, Part], Any], n_jobs: int | None) -> Iterable[Survey]:
@@ -131,9 +160,11 @@ def _over(parts: Sequence[Part], job: Callable[[int, Part], Any], n_jobs: int | 
     return found
 
 
-def look(part: Part, number: int, c: int, most: int, seed: int, weigh: int | None = None) -> Survey:
-    """One part: its moments, and its rows with the least keys."""
-    drawing = Drawing(c, most, seed)
+def look(
+    part: Part, number: int, c: int, most: int, seed: int, weigh: int | None = None, bar: float = np.inf
+) -> Survey:
+    """One part: its moments, and its rows with the least keys, all of them below the bar."""
+    drawing = Drawing(c, most, seed, bar)
     drawing.begin(number)
     for block in part.blocks():
         block = np.ascontiguousarray(block, dtype=float)  # sums in another order in memory round otherwise
