@@ -12,6 +12,7 @@ from pathlib import Path
 OPTIONAL = ("pandas", "polars", "pyarrow", "jax", "torch", "matplotlib", "arviz", "xarray", "click", "numba", "IPython")
 OPTIONAL += ("dask", "distributed", "ray")
 ONES_OWN = ("ssvgp.report", "ssvgp.cli", "ssvgp.tables", "ssvgp.plots")
+ONES_OWN += ("ssvgp.many.run", "ssvgp.many.fitting", "ssvgp.disk.survey", "ssvgp.disk.lazy", "ssvgp.disk.folder")
 SCIKIT_LEARN = "import sklearn.base, sklearn.feature_selection, sklearn.utils.validation"
 
 # CPU time of one process: first what scikit-learn needs to define an estimator, then what ssvgp adds

@@ -91,8 +91,6 @@ def test_gaps_and_wrong_names_are_errors(folder: Path) -> None:
         light().fit(folder, "z")
     with pytest.raises(ValueError, match="need the name of the target"):
         light().fit(folder)
-    with pytest.raises(ValueError, match="rows in memory"):
-        light().fit(folder, "y", sample_weight=np.ones(N))
     with pytest.raises(TableError, match="no folder"):
         light().fit(folder / "elsewhere", "y")
 

@@ -44,6 +44,19 @@ def test_moments_of_parts_are_those_of_the_table() -> None:
     assert found.rows == 1000 and not found.gaps.any()
 
 
+def test_moments_count_rows_by_their_weights() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(300, 3)) * [1.0, 1e-6, 1e4] + [0.0, 1e3, -1e5]
+    values[:, 2] = rng.integers(0, 4, 300)  # rows of weight zero among them
+    found = survey(parts_of(values, 4, 33), 3, 50, seed=0, weigh=2)
+    repeated = np.repeat(values, values[:, 2].astype(int), axis=0)
+    exact, scale = scale_of(repeated), found.moments.scale()
+    np.testing.assert_allclose(scale.centre, exact.centre, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(scale.spread, exact.spread, rtol=1e-7)
+    assert found.rows == np.count_nonzero(values[:, 2]) and len(found.sample.values) == 50
+    assert (found.sample.values[:, 2] > 0).all()
+
+
 def test_gaps_are_counted_and_left_out_of_moments() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=(200, 3))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pickle
 import warnings
 from pathlib import Path
+from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from deaths import kill_a_worker
+from joblib._parallel_backends import ThreadingBackend
 from lightweight import light
 
 import ssvgp
@@ -166,6 +169,40 @@ def test_backends_of_joblib_agree_bit_by_bit(model: SSVGPRegressor, backend: str
         other = light().fit(X, Y)
     np.testing.assert_array_equal(other.pip_, model.pip_)
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+class Late(ThreadingBackend):
+    """A backend that gives its results at the end, as Ray's does."""
+
+    supports_return_generator = False
+
+
+def test_a_backend_that_answers_at_the_end_is_asked_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, Y = table()
+    Y = np.column_stack([Y + k for k in range(5)])
+    fitted, seen, original = [], [], fitting.fit_rows
+    monkeypatch.setattr(fitting, "fit_rows", lambda *a, **k: fitted.append(1) or original(*a, **k))
+    joblib.register_parallel_backend("late", Late)
+    with joblib.parallel_config(backend="late", n_jobs=2):
+        late = light(callback=lambda done: seen.append(len(fitted))).fit(X, Y)
+    assert seen[0] == 2 * fitting.PORTION and seen[-1] == len(seen) == 20  # what is done so far can be kept
+    np.testing.assert_array_equal(late.pip_, light().fit(X, Y).pip_)
+
+
+def test_a_worker_process_that_is_killed_loses_no_target_and_doubles_none(tmp_path: Path) -> None:
+    X, Y = table()
+    Y = np.column_stack([Y + k for k in range(4)])
+    came: list[str] = []
+
+    def report(done: Any) -> None:
+        came.append(done.target)
+        if len(came) == 2:
+            kill_a_worker()
+
+    with joblib.parallel_config(backend="loky", n_jobs=2), pytest.warns(RuntimeWarning, match="a worker process died"):
+        found = light(callback=report, checkpoint=tmp_path).fit(X, Y)
+    assert sorted(came) == sorted(f"y{k}" for k in range(16)) and len(list(tmp_path.glob("*.ssvgp"))) == 16
+    np.testing.assert_array_equal(found.pip_, light().fit(X, Y).pip_)
 
 
 def test_a_file_holds_all_targets_and_their_common_arrays_once(model: SSVGPRegressor, tmp_path: Path) -> None:

@@ -85,3 +85,19 @@ def test_without_the_library_the_error_names_the_command(
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingLibrary, match=r"pip install 'ssvgp\[arrow\]'"):
         open_table(path)
+
+
+def test_columns_that_are_not_asked_for_are_not_read(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    path = tmp_path / "table.parquet"
+    parquet.write_table(pa.table({name: np.arange(50.0) for name in "abc"}), path)
+    second = parquet.read_metadata(path).row_group(0).column(1)
+    cells = bytearray(path.read_bytes())
+    start, size = second.dictionary_page_offset or second.data_page_offset, second.total_compressed_size
+    cells[start : start + size] = bytes(size)  # nobody could read it
+    path.write_bytes(cells)
+    (block,) = open_table(path).blocks([2, 0], {})
+    np.testing.assert_array_equal(block.values, np.column_stack([np.arange(50.0), np.arange(50.0)]))
+    with pytest.raises(OSError):
+        list(open_table(path).blocks([0, 1], {}))

@@ -22,7 +22,6 @@ from ssvgp.many.targets import Targets
 from ssvgp.tables.columns import TableError, listed
 from ssvgp.tables.dialect import Asked
 from ssvgp.tables.prepare import Choice, Prepared, prepare
-from ssvgp.tables.recipe import Recipe
 from ssvgp.tables.several import PreparedSeveral, prepare_several, targets_in
 from ssvgp.tables.source import Table, open_table
 
@@ -79,7 +78,7 @@ def opened(order: FitOrder, voice: Voice) -> Table:
         from ssvgp.cli.folders import SAMPLE_ROWS, sampled_folder  # here, since a single file needs none of it
 
         rows = SAMPLE_ROWS if order.sample_rows is None else order.sample_rows
-        table: Table = sampled_folder(order.table, rows, order.options.get("random_state") or 0)
+        table: Table = sampled_folder(order.table, rows, order.options.get("random_state") or 0, order.choice)
     else:
         table = open_table(order.table, order.asked)
     if not order.choice.target:
@@ -87,22 +86,22 @@ def opened(order: FitOrder, voice: Voice) -> Table:
     return table
 
 
-def sample_in(table: Table, X: np.ndarray, y: np.ndarray, recipe: Recipe) -> tuple[Any, list[str]]:
+def sample_in(table: Table, prepared: Prepared | PreparedSeveral, y: np.ndarray) -> tuple[Any, list[str]]:
     """What is fitted to, X itself or a sample that stands for more rows, and what is said of that."""
     if not hasattr(table, "moments"):
-        return X, []
+        return prepared.X, []
     from ssvgp.cli.folders import sample_of, sampling_notes
     from ssvgp.disk.tables import SampledTable
 
     assert isinstance(table, SampledTable)
-    sample = sample_of(table, X, y, recipe)
+    sample = sample_of(table, prepared, y)
     return sample, sampling_notes(sample)
 
 
 def read(order: FitOrder, table: Table, voice: Voice) -> Prepared:
     """The table of an order, prepared, with its notes said."""
     prepared = prepare(table, order.choice)
-    data, more = sample_in(table, prepared.X, prepared.y, prepared.recipe)
+    data, more = sample_in(table, prepared, prepared.y)
     prepared = replace(prepared, data=data, notes=(*prepared.notes, *more))
     for note in prepared.notes:
         voice.note(note)
@@ -163,7 +162,7 @@ def _notes(model: Model) -> list[str]:
 def fit_several(order: FitOrder, table: Table, voice: Voice, write_report: Any) -> bool:
     """Carry out an order of many targets: one model file, one report, a line for each target."""
     prepared = prepare_several(table, order.choice)
-    data, more = sample_in(table, prepared.X, prepared.Y, prepared.recipe)
+    data, more = sample_in(table, prepared, prepared.Y)
     notes = [*prepared.notes, *more]
     for note in notes:
         voice.note(note)

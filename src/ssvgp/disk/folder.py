@@ -32,29 +32,30 @@ def library() -> Any:
 
 
 def files_in(folder: Path) -> list[Path]:
-    """The Parquet files of a folder and those below it, by name; one that its list names must be there."""
-    found = sorted(
+    """The Parquet files of a folder and those below it, by name.
+
+    Those that a link or the folder's own list names are among them even if they are not there: opening one says so.
+    """
+    found = {
         path
         for path in folder.rglob("*")
         if path.suffix in SUFFIXES
-        and path.is_file()
+        and (path.is_file() or not path.exists())
         and not any(step.startswith(HIDDEN) for step in path.relative_to(folder).parts)
-    )
-    absent = [name for name in _expected(folder) if not (folder / name).is_file()]
-    if absent:
-        raise TableError(f"{whole(folder / absent[0])} is missing, although {LIST} of the folder names it")
+    }
+    found |= {folder / name for name in _expected(folder)}
     if not found:
         raise TableError(f"the folder {whole(folder)} has no Parquet files (*{', *'.join(SUFFIXES)})")
-    return found
+    return sorted(found)
 
 
-def _expected(folder: Path) -> list[str]:
+def _expected(folder: Path) -> set[str]:
     """The files that the folder's own list names, if it has one."""
     if not (folder / LIST).is_file():
-        return []
-    noted = library().read_metadata(folder / LIST)
+        return set()
+    noted = opened(folder / LIST).metadata
     paths = (noted.row_group(k).column(0).file_path for k in range(noted.num_row_groups))
-    return sorted({path for path in paths if path})
+    return {path for path in paths if path}
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def unreadable(path: Path, error: Exception) -> TableError:
     if isinstance(error, TableError):
         return error
     if isinstance(error, FileNotFoundError):
-        return TableError(f"{whole(path)} is missing: it was there when the folder was listed")
+        return TableError(f"{whole(path)} is missing, although the folder or an earlier run names it")
     first = (str(error).splitlines() or [type(error).__name__])[0]
     return TableError(f"{whole(path)} cannot be read as Parquet: {first}")
 

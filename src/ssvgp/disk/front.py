@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from numbers import Real
 from os import PathLike
 from typing import Any
 
@@ -11,10 +12,8 @@ import numpy as np
 
 from ssvgp.data.inputs import warn_of_columns
 from ssvgp.data.rows import sample_of
-from ssvgp.disk import lazy
+from ssvgp.disk import collections
 from ssvgp.disk.sampled import Sampled
-from ssvgp.many.fitting import Asked
-from ssvgp.many.run import Order, fit_several
 from ssvgp.many.targets import Targets
 from ssvgp.method.line import fit_table, warn_of_notes
 from ssvgp.method.request import Request
@@ -24,7 +23,7 @@ from ssvgp.run.randomness import generator_of
 
 def is_on_disk(X: Any, sample_rows: int | None) -> bool:
     """Whether rows are to be sampled: a path, a Dask collection, or an array of more rows than were asked for."""
-    if isinstance(X, (str, PathLike, Sampled)) or lazy.is_dask(X):
+    if isinstance(X, (str, PathLike, Sampled)) or collections.is_dask(X):
         return True
     return sample_rows is not None and isinstance(X, np.ndarray) and X.ndim == 2 and len(X) > sample_rows
 
@@ -38,20 +37,17 @@ class RowsOnDisk:
         self.__dict__.pop("feature_names_in_", None)
         if found.names is not None:
             self.feature_names_in_ = np.array(found.names, dtype=object)
-        inputs = found.inputs(weights)
+        # one number stands for all rows, and need not be read with them
+        weights = weights if isinstance(weights, Real) else found.weights
+        noise = noise if isinstance(noise, Real) else found.noise
+        inputs = found.inputs()
         warn_of_columns(inputs, found.names or range(found.X.shape[1]))
         if found.y.ndim == 2:
-            order = Order(
-                Asked(request, self._regime_of(), self.exact_limit),
-                self.get_params(deep=False),
-                self.random_state,
-                self.n_jobs,
-                self.checkpoint,
-                listener(self.verbose, self.callback),
-            )
+            from ssvgp.many.run import fit_several
+
             names = found.targets or tuple(f"y{k}" for k in range(found.y.shape[1]))
             targets = y if isinstance(y, Targets) else Targets(np.asfortranarray(found.y), names)
-            several = fit_several(found.X, targets, weights, noise, order, inputs)
+            several = fit_several(found.X, targets, weights, noise, self._order(request), inputs)
             self._hold_several(several if found.whole else several.of_sample())
         else:
             sample = sample_of(found.X, np.ascontiguousarray(found.y), weights, noise, self.exact_limit)
@@ -65,24 +61,23 @@ class RowsOnDisk:
     def _drawn(self: Any, X: Any, y: Any, weights: Any, noise: Any) -> Sampled:
         from ssvgp.disk.sources import sampled  # here, since it reads files
 
-        if weights is not None or noise is not None:
-            raise ValueError("sample_weight and noise_variance are for rows in memory: draw a sample of them yourself")
         (drawing,) = generator_of(self.random_state).spawn(1)
-        return sampled(X, y, self.sample_rows, int(drawing.integers(2**31)), self.n_jobs)
+        beside = (None if isinstance(one, Real) else one for one in (weights, noise))
+        return sampled(X, y, self.sample_rows, int(drawing.integers(2**31)), self.n_jobs, *beside)
 
     def _predict_lazily(self: Any, X: Any, return_std: bool, noise: bool) -> Any:
         """Predictions of a Dask collection, as one: nothing is computed before it is asked for."""
         names = [str(name) for name in getattr(self, "targets_", ["prediction"])]
         ask = partial(_moments, self, return_std, noise)
         if not return_std:
-            return lazy.predicted(ask, X, tuple(names) if hasattr(self, "targets_") else None)
-        both = lazy.predicted(ask, X, (*(f"{one} mean" for one in names), *(f"{one} std" for one in names)))
+            return collections.predicted(ask, X, tuple(names) if hasattr(self, "targets_") else None)
+        both = collections.predicted(ask, X, (*(f"{one} mean" for one in names), *(f"{one} std" for one in names)))
         return tuple(self._half(both, X, names, what) for what in ("mean", "std"))
 
     def _half(self: Any, both: Any, X: Any, names: list[str], what: str) -> Any:
         """The means, or the standard deviations, of a collection that has both."""
         many = hasattr(self, "targets_")
-        if lazy.is_frame(X):
+        if collections.is_frame(X):
             columns = [f"{one} {what}" for one in names]
             if many:
                 return both[columns].rename(columns=dict(zip(columns, names, strict=True)))

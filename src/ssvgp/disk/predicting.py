@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
 
 from ssvgp.disk.folder import library, unreadable, whole
-from ssvgp.tables.columns import TableError, shown
+from ssvgp.run.deaths import despite_deaths
+from ssvgp.tables.columns import TableError
 
 RUN = "_ssvgp.json"  # what the predictions of a folder were made with
 SOURCE = b"ssvgp.source"  # in the notes of each file: which part it belongs to
@@ -54,30 +54,42 @@ def predict_parts(
     mark: dict[str, Any],
     predict: Predict,
     n_jobs: int | None = None,
-    report: Callable[[Made], None] | None = None,
+    report: Callable[[Made, int, int], None] | None = None,
 ) -> list[Made]:
     """Write the predictions of every file to `out` under the same name, over joblib's active backend.
 
     Parts that are there are kept where they belong to the same file as it is now; `mark` says what they were made with,
-    and a folder of another mark is refused. A part that fails loses no other.
+    and a folder of another mark is refused. A part that fails loses no other. `report` hears of each, and of how many.
     """
     library()
-    open_output(out, mark, [str(path.relative_to(folder)) for path in files])
+    gone = open_output(out, mark, [str(path.relative_to(folder)) for path in files])
+    files, made = [*files, *(folder / name for name in gone)], list[Made]()
+
+    def start() -> Iterator[Made]:
+        for one in _over(folder, files[len(made) :], out, predict, n_jobs):
+            made.append(one)
+            yield one
+
+    for one in despite_deaths(start, lambda: len(files) - len(made), "parts"):
+        if report is not None:
+            report(one, len(made), len(files))
+    return made
+
+
+def _over(folder: Path, files: Sequence[Path], out: Path, predict: Predict, n_jobs: int | None) -> Iterator[Made]:
+    """What comes of the files, in their order."""
     jobs = (delayed(predict_part)(path, out / path.relative_to(folder), predict) for path in files)
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator", batch_size=1, pre_dispatch="n_jobs")
     except ValueError:  # a backend that gives its results at the end
         parallel = Parallel(n_jobs=n_jobs)
-    made = []
-    for one in parallel(jobs):
-        made.append(one)
-        if report is not None:
-            report(one)
-    return made
+    yield from parallel(jobs)
 
 
 def predict_part(path: Path, target: Path, predict: Predict) -> Made:
     """One part: from a file to the file of its predictions, which gets its name once it is whole."""
+    from pyarrow import ArrowException
+
     try:
         source = _source(path)
         there = _made_of(target)
@@ -86,7 +98,7 @@ def predict_part(path: Path, target: Path, predict: Predict) -> Made:
         return _write(path, target, predict, source)
     except TableError as error:
         return Made(path.name, error=str(error))
-    except OSError as error:
+    except (OSError, ArrowException) as error:
         return Made(path.name, error=str(unreadable(path, error)))
 
 
@@ -137,15 +149,15 @@ def _made_of(target: Path) -> dict[str, Any] | None:
     return dict(found)
 
 
-def open_output(out: Path, mark: dict[str, Any], parts: Sequence[str]) -> None:
+def open_output(out: Path, mark: dict[str, Any], parts: Sequence[str]) -> list[str]:
     """The folder of the output, made where it is not there; refused where it holds something else.
 
-    A part that an earlier run has seen and that is missing now is an error that names it.
+    The parts that an earlier run has seen and that are gone now.
     """
     if out.exists() and not out.is_dir():
         raise TableError(f"{whole(out)} is a file: predictions of a folder go to a folder")
     out.mkdir(parents=True, exist_ok=True)
-    note = out / RUN
+    note, gone = out / RUN, list[str]()
     if note.is_file():
         try:
             before = json.loads(note.read_text(encoding="utf-8"))
@@ -154,29 +166,18 @@ def open_output(out: Path, mark: dict[str, Any], parts: Sequence[str]) -> None:
             raise TableError(f"{whole(note)} is damaged: choose another folder with -o") from None
         if seen != mark:
             raise TableError(f"{whole(out)} has predictions of another model or table: choose another with -o")
-        absent = [name for name in earlier if name not in parts]
-        if absent:
-            raise TableError(f"{shown(absent[0])} is missing: it was part of the folder when its prediction began")
+        gone = [name for name in earlier if name not in parts]
     elif any(out.iterdir()):
         raise TableError(f"{whole(out)} is not empty and has no predictions: choose another folder with -o")
     partial = note.with_suffix(PART)
-    partial.write_text(json.dumps({"mark": mark, "parts": list(parts)}), encoding="utf-8")
+    partial.write_text(json.dumps({"mark": mark, "parts": [*parts, *gone]}), encoding="utf-8")
     os.replace(partial, note)
+    for left in out.rglob(f".*{PART}"):  # of a write that was killed
+        left.unlink(missing_ok=True)
+    return gone
 
 
 def mark_of(model: Path, folder: Path, **options: Any) -> dict[str, Any]:
     """What predictions depend on: the content of the model, the folder, and options."""
     found = hashlib.sha256(model.read_bytes()).hexdigest()
     return {"model": found, "folder": str(folder.resolve()), **options}
-
-
-def gathered(blocks: Iterator[np.ndarray], rows: int) -> Iterator[np.ndarray]:
-    """Blocks joined until they have so many rows: near rows share their work, the more the better."""
-    waiting: list[np.ndarray] = []
-    for block in blocks:
-        waiting.append(block)
-        if sum(len(one) for one in waiting) >= rows:
-            yield np.concatenate(waiting)
-            waiting = []
-    if waiting:
-        yield np.concatenate(waiting)

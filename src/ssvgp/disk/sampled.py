@@ -17,7 +17,8 @@ class Sampled:
     """Rows X (k, d) with y (k,) or (k, q), drawn at random from `rows`; `moments` of the d columns are those of all.
 
     `own` (d,) are columns whose moments are not known of all rows, such as levels of a category: the sample's are used.
-    `names` of inputs and `targets` are None where the rows came without.
+    `names` of inputs and `targets` are None where the rows came without. Where rows have weights (k,), none of them is
+    zero, `rows` has no such row either, and moments count by them; `noise` (k,) are known variances.
     """
 
     X: np.ndarray
@@ -27,20 +28,17 @@ class Sampled:
     own: np.ndarray
     names: tuple[str, ...] | None = None
     targets: tuple[str, ...] | None = None
+    weights: np.ndarray | None = None
+    noise: np.ndarray | None = None
 
     @property
     def whole(self) -> bool:
         """Whether the sample is all there is."""
         return len(self.X) == self.rows
 
-    def inputs(self, weights: np.ndarray | None = None) -> Inputs:
-        """Which columns are kept, and how they are standardised: by the moments of all rows.
-
-        Where rows of the sample count by weights (k,), by those of the sample. Copies are told by the sample.
-        """
-        if weights is not None:
-            return inputs_of(self.X, np.asarray(weights, dtype=float))
-        found, scale = inputs_of(self.X), self.moments.scale()
+    def inputs(self) -> Inputs:
+        """Which columns are kept, which the sample tells, and how they are standardised: by the moments of all rows."""
+        found, scale = inputs_of(self.X, self.weights), self.moments.scale()
         centre, spread = found.centre.copy(), found.spread.copy()
         of_all = ~self.own[found.kept]
         centre[of_all], spread[of_all] = scale.centre[found.kept][of_all], scale.spread[found.kept][of_all]

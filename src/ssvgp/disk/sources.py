@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.data.inputs import listed
 from ssvgp.data.mapped import let_go
-from ssvgp.disk import lazy
+from ssvgp.disk.collections import is_dask
 from ssvgp.disk.folder import ParquetPart, check_columns, files_in, opened
-from ssvgp.disk.moments import Moments
+from ssvgp.disk.layout import NOISE, WEIGHT, Layout, inputs_beside, sampled_from
+from ssvgp.disk.lazy import survey_of
 from ssvgp.disk.sampled import Sampled
-from ssvgp.disk.survey import Survey, survey
+from ssvgp.disk.survey import survey
 from ssvgp.tables.columns import TableError, find
 
 SAMPLE_ROWS = 100_000  # a fit reads a few thousand of them, predictions look for neighbours among all
@@ -25,78 +25,78 @@ BLOCK = 2**20  # numbers of a block of a mapped array
 
 @dataclass(frozen=True, eq=False)
 class ArrayPart:
-    """Rows of an array, such as one that is mapped from disk, with those of y beside them."""
+    """Rows of an array, such as one that is mapped from disk, with those of others beside them."""
 
     X: np.ndarray
-    y: np.ndarray
+    beside: tuple[np.ndarray, ...]
 
     @property
     def name(self) -> str:
         return "the array"
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """The rows (t, d + q) in blocks."""
+        """The rows (t, c) in blocks."""
         step = max(1, BLOCK // max(1, self.X.shape[1]))
         for start in range(0, len(self.X), step):
             part = slice(start, start + step)
-            yield np.column_stack([np.asarray(self.X[part], dtype=float), np.asarray(self.y[part], dtype=float)])
+            yield np.column_stack([np.asarray(one[part], dtype=float) for one in (self.X, *self.beside)])
             let_go(self.X)
 
 
-def sampled(X: Any, y: Any, sample_rows: int | None, seed: int, n_jobs: int | None = None) -> Sampled:
+def sampled(
+    X: Any,
+    y: Any,
+    sample_rows: int | None,
+    seed: int,
+    n_jobs: int | None = None,
+    weights: Any = None,
+    noise: Any = None,
+) -> Sampled:
     """A sample of the rows with the moments of all of them, in one pass.
 
     X is a folder of Parquet files and y the name of a column, or names; or both are Dask collections; or X is an array
-    (n, d) and y one beside it.
+    (n, d) and y one beside it. Weights and known noise come as y does.
     """
     most = SAMPLE_ROWS if sample_rows is None else sample_rows
     if most < 2:
         raise ValueError(f"sample_rows must be 2 or more, not {sample_rows!r}")
     if isinstance(X, (str, PathLike)):
-        return _of_folder(Path(X), y, most, seed, n_jobs)
-    if lazy.is_dask(X):
-        found = lazy.survey_of(X, y, most, seed)
-        return _sampled(found.survey, found.d, found.names, found.targets)
+        return _of_folder(Path(X), y, most, seed, n_jobs, weights, noise)
+    if is_dask(X):
+        return sampled_from(*survey_of(X, y, most, seed, weights, noise))
     y = np.asarray(y)
     if len(y) != len(X):
         raise ValueError(f"X has {len(X)} rows but y has {len(y)}")
-    q = 1 if y.ndim == 1 else y.shape[1]
-    return _sampled(survey([ArrayPart(X, y)], X.shape[1] + q, most, seed, 1), X.shape[1], None, None)
+    layout = Layout.of_arrays(X.shape[1], y, weights, noise)
+    apart = (_beside(one, name, len(X)) for name, one in ((WEIGHT, weights), (NOISE, noise)) if one is not None)
+    return sampled_from(survey([ArrayPart(X, (y, *apart))], layout.c, most, seed, 1, layout.weigh), layout)
 
 
-def _of_folder(folder: Path, y: Any, most: int, seed: int, n_jobs: int | None) -> Sampled:
+def _beside(values: Any, name: str, n: int) -> np.ndarray:
+    """Numbers (n,), checked when they are read."""
+    found = np.asarray(values)
+    if found.shape != (n,):
+        raise ValueError(f"{name} has shape {found.shape}, but there are {n} rows: give one number for each")
+    return found
+
+
+def _of_folder(folder: Path, y: Any, most: int, seed: int, n_jobs: int | None, weights: Any, noise: Any) -> Sampled:
     targets = [y] if isinstance(y, str) else list(y) if y is not None else []
     if not targets or not all(isinstance(name, str) for name in targets):
         raise ValueError("rows on disk need the name of the target's column: fit('folder', 'y')")
+    for what, one in ((WEIGHT, weights), (NOISE, noise)):
+        if one is not None and not isinstance(one, str):
+            raise ValueError(f"rows on disk need the name of a column for {what}, or one number for all")
     if not folder.exists():
         raise TableError(f"no folder '{folder}'")
     files = files_in(folder) if folder.is_dir() else [folder]
     schema = opened(files[0]).schema_arrow
-    for name in targets:
+    others = [*targets, *(one for one in (weights, noise) if one is not None)]
+    for name in others:
         find(name, schema.names)
-    names = [name for name in schema.names if name not in targets]
-    columns = (*names, *targets)
+    names = inputs_beside(schema.names, others)
+    layout = Layout(len(names), len(targets), tuple(names), tuple(targets), weights or "", noise or "")
+    columns = tuple(layout.labels)
     check_columns(files[0], schema, columns)
-    found = survey([ParquetPart(path, columns) for path in files], len(columns), most, seed, n_jobs)
-    return _sampled(found, len(names), tuple(names), tuple(targets))
-
-
-def _sampled(found: Survey, d: int, names: Sequence[str] | None, targets: Sequence[str] | None) -> Sampled:
-    """The survey of d inputs and the targets behind them as a sample for a fit; gaps are refused."""
-    labels = [*(names or [f"x{j}" for j in range(d)]), *(targets or [])]
-    labels += [f"y{k}" for k in range(found.moments.count.size - len(labels))]
-    gaps = np.flatnonzero(found.moments.gaps)
-    if gaps.size:
-        text = listed([f"{labels[j]} ({int(found.moments.gaps[j])})" for j in gaps])
-        raise ValueError(f"columns with missing values, and how many of {found.rows} rows: {text}; fill or drop them")
-    infinite = np.flatnonzero(~np.isfinite(found.moments.low) | ~np.isfinite(found.moments.high))
-    if found.rows and infinite.size:
-        raise ValueError(f"columns with an infinite value: {listed([labels[j] for j in infinite])}")
-    if len(found.sample.values) < 2:
-        raise ValueError(f"the table has {found.rows} rows, and two are the least")
-    values, m = found.sample.values, found.moments
-    some = Moments(m.rows, m.count[:d], m.mean[:d], m.square[:d], m.low[:d], m.high[:d])
-    y = values[:, d] if values.shape[1] == d + 1 else values[:, d:]
-    named = None if names is None else tuple(names)
-    X = np.ascontiguousarray(values[:, :d])
-    return Sampled(X, y, found.rows, some, np.zeros(d, dtype=bool), named, None if targets is None else tuple(targets))
+    parts = [ParquetPart(path, columns) for path in files]
+    return sampled_from(survey(parts, layout.c, most, seed, n_jobs, layout.weigh), layout)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ssvgp.data.rows import checked_exposure, checked_numbers
 from ssvgp.data.table import new_rows
-from ssvgp.disk.lazy import is_dask
+from ssvgp.disk.collections import is_dask
 from ssvgp.explain import predictions
 from ssvgp.explain.fitted import Fitted
 from ssvgp.gp import mixture

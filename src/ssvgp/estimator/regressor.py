@@ -145,7 +145,7 @@ class SSVGPRegressor(Predicting, Asking, RowsOnDisk, ManyTargets, RegressorMixin
         y, is known beforehand and adds to the noise that is learned, row by row. `exposure` (n,) is the time, area or
         number of people in which the events of a row were counted: the rate of counts is multiplied by it. Of several
         targets, each leaves out the rows in which it is NaN. X may be a folder of Parquet files, with y the name of a
-        column, or a Dask collection, with y another: see `sample_rows`.
+        column, or a Dask collection, with y another: see `sample_rows`. Weights and noise then come as y does.
         """
         request = checked_request(self)
         if exposure is not None and self.likelihood not in COUNTS:

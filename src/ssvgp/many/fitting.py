@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib import Parallel, delayed, effective_n_jobs
 
-from ssvgp.data.inputs import DataWarning, Inputs, inputs_of
+from ssvgp.data.inputs import Inputs, inputs_of
 from ssvgp.data.rows import Sample, checked_numbers, sample_of
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.several import SharedRows, bare
 from ssvgp.many.table import SharedTable, no_two_alike
 from ssvgp.method.line import fit_rows, fit_table, standardised_rows
 from ssvgp.method.request import Request
+from ssvgp.run.deaths import despite_deaths
 from ssvgp.settings import Regime
 
 LEAST_ROWS = 2
+PORTION = 8  # targets for each worker before any is kept, where results come all at once: waiting costs an eighth or so
 
 RegimeOf = Callable[[int, int], Regime]
 
@@ -61,12 +62,13 @@ def shared_table(
     given, known = checked_numbers(weights, "sample_weight", n), checked_numbers(noise, "noise_variance", n)
     given = None if given is not None and (given == 1.0).all() else given
     known = None if known is not None and (known == 0.0).all() else known
+    of_more = inputs is not None
     inputs = inputs_of(X, given) if inputs is None else inputs
     rows = None
     if given is None and (n > asked.most_merged or no_two_alike(X)):
         rows = standardised_rows(X, inputs, asked.request, asked.regime_of(n, inputs.kept.size))
     whole = rows is not None and np.isfinite(Y).all()
-    return SharedTable(None if whole else X, rows, inputs, given, known)
+    return SharedTable(None if whole else X, rows, inputs, given, known, of_more)
 
 
 def fit_target(table: SharedTable, task: Task, asked: Asked) -> Outcome:
@@ -104,38 +106,36 @@ def _fit_alone(table: SharedTable, task: Task, there: np.ndarray, asked: Asked) 
     assert table.X is not None
     weights, known = (None if one is None else one[there] for one in (table.weights, table.known))
     sample = sample_of(table.X[there], task.y[there], weights, known, asked.most_merged)
-    inputs = inputs_of(sample.X, sample.weights)
+    inputs = table.inputs if table.of_more and there.all() else inputs_of(sample.X, sample.weights)
     return fit_table(sample, inputs, asked.request, asked.regime_of(sample.y.size, inputs.kept.size), task.rng, None)
 
 
 def outcomes(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: int | None) -> Iterator[Outcome]:
-    """What comes of every task, in the order in which they are done, each with the shared rows as its table.
-
-    Where a worker process dies, what is not done is started again, as long as something gets done in between.
-    """
+    """What comes of every task, in the order in which they are done, each with the shared rows as its table."""
     asked = replace(asked, request=replace(asked.request, n_jobs=1))
     shared = SharedRows(table.rows, table.inputs)
-    left, stuck = {task.place: task for task in tasks}, 0
-    while left:
-        before = len(left)
-        try:
-            for found in _run(table, list(left.values()), asked, n_jobs):
-                del left[found.place]
-                bound = found.fitted is not None and found.common
-                yield replace(found, fitted=shared.bind(found.fitted)) if bound else found  # type: ignore[arg-type]
-        except TerminatedWorkerError:
-            stuck = 0 if len(left) < before else stuck + 1
-            if stuck > 1:
-                raise
-            warnings.warn(f"a worker process died; {len(left)} targets are started again", DataWarning, stacklevel=2)
+    left = {task.place: task for task in tasks}
+
+    def start() -> Iterator[Outcome]:
+        for found in _run(table, list(left.values()), asked, n_jobs):
+            del left[found.place]
+            bound = found.fitted is not None and found.common
+            yield replace(found, fitted=shared.bind(found.fitted)) if bound else found  # type: ignore[arg-type]
+
+    return despite_deaths(start, lambda: len(left), "targets")
 
 
 def _run(table: SharedTable, tasks: Sequence[Task], asked: Asked, n_jobs: int | None) -> Iterator[Outcome]:
     """The tasks over joblib's active backend."""
-    jobs = (delayed(fit_target)(table, task, asked) for task in tasks)
+    jobs = [delayed(fit_target)(table, task, asked) for task in tasks]
     try:
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-    except ValueError:  # a backend that gives its results at the end
-        yield from Parallel(n_jobs=n_jobs)(jobs)
+    except (
+        ValueError
+    ):  # a backend that gives its results at the end, as Ray does: in portions, so that they can be kept
+        step = PORTION * effective_n_jobs(n_jobs)
+        with Parallel(n_jobs=n_jobs) as parallel:
+            for first in range(0, len(jobs), step):
+                yield from parallel(jobs[first : first + step])
         return
     yield from parallel(jobs)

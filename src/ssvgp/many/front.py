@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -13,11 +13,12 @@ from ssvgp.data.inputs import warn_of_columns
 from ssvgp.data.table import new_rows, training_rows
 from ssvgp.explain.fitted import Fitted
 from ssvgp.explain.several import Several
-from ssvgp.many.fitting import Asked
-from ssvgp.many.run import Order, fit_several
 from ssvgp.many.targets import targets_of
 from ssvgp.method.request import Request
 from ssvgp.run.progress import listener
+
+if TYPE_CHECKING:
+    from ssvgp.many.run import Order
 
 # attributes of a fit of one target, and of one of several: a new fit forgets those of the other kind
 OF_ONE = (
@@ -50,9 +51,20 @@ class ManyTargets:
             raise ValueError(f"there are {len(self._several)} targets: ask the model of one, target(name) or target(0)")
 
     def _fit_several(self: Any, request: Request, X: Any, Y: Any, weights: Any, noise: Any) -> Any:
+        from ssvgp.many.run import fit_several
+
         targets, X = targets_of(Y), training_rows(self, X)
         check_consistent_length(X, targets.Y)
-        order = Order(
+        several = fit_several(X, targets, weights, noise, self._order(request))
+        warn_of_columns(several.inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
+        return self._hold_several(several)
+
+    def _order(self: Any, request: Request) -> Order:
+        """What a run over many targets is asked for; its modules are loaded by who has many targets."""
+        from ssvgp.many.fitting import Asked
+        from ssvgp.many.run import Order
+
+        return Order(
             Asked(request, self._regime_of(), self.exact_limit),
             self.get_params(deep=False),
             self.random_state,
@@ -60,9 +72,6 @@ class ManyTargets:
             self.checkpoint,
             listener(self.verbose, self.callback),
         )
-        several = fit_several(X, targets, weights, noise, order)
-        warn_of_columns(several.inputs, getattr(self, "feature_names_in_", range(X.shape[1])))
-        return self._hold_several(several)
 
     @classmethod
     def from_several(cls, several: Several, **parameters: Any) -> Any:

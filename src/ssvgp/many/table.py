@@ -20,7 +20,8 @@ class SharedTable:
 
     `rows` (n, p) are standardised for all complete targets, with `inputs`; None where rows are weighed or repeat each
     other, since a target then has rows of its own. `X` (n, d) is there where such a target, or one with gaps, needs it.
-    `weights` and `known` noise (n,) are None where none matter.
+    `weights` and `known` noise (n,) are None where none matter. `of_more`: the inputs are those of more rows than
+    these, of which they are a sample, and hold for every target without gaps.
     """
 
     X: np.ndarray | None
@@ -28,6 +29,7 @@ class SharedTable:
     inputs: Inputs
     weights: np.ndarray | None = None
     known: np.ndarray | None = None
+    of_more: bool = False
     key: bytes = field(default=b"")
 
     def __post_init__(self) -> None:

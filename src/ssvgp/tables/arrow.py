@@ -30,28 +30,35 @@ class ArrowTable:
     ) -> Iterator[Block]:
         """The columns asked for, all rows, about a million cells at a time."""
         first = 1
-        for batch in self._batches():
-            rows = np.arange(first, first + batch.num_rows)
-            first += batch.num_rows
-            values = np.empty((batch.num_rows, len(columns)))
+        for cells in self._batches(columns):
+            rows = np.arange(first, first + len(cells[0]))
+            first += rows.size
+            values = np.empty((rows.size, len(columns)))
             odd: dict[int, Odd] = {}
             for place, j in enumerate(columns):
-                values[:, place], found = _numbers(batch.column(j), rows, j, (vocabularies or {}).get(j))
+                values[:, place], found = _numbers(cells[place], rows, j, (vocabularies or {}).get(j))
                 odd |= found
             yield Block(values, rows, odd)
 
     def texts(self, columns: Sequence[int]) -> Iterator[list[str]]:
         """The cells of the columns asked for, row by row, as text."""
-        for batch in self._batches():
-            each = [["" if value is None else str(value) for value in batch.column(j).to_pylist()] for j in columns]
+        for cells in self._batches(columns):
+            each = [["" if value is None else str(value) for value in column.to_pylist()] for column in cells]
             yield from (list(row) for row in zip(*each, strict=True))
 
-    def _batches(self) -> Iterator[Any]:
-        rows = max(1, BLOCK_CELLS // max(1, len(self.names)))
-        if self.kind == "Parquet":
-            yield from _opened(self.path, self.kind).iter_batches(batch_size=rows)
-        else:
-            yield from _opened(self.path, self.kind).to_batches(max_chunksize=rows)
+    def _batches(self, columns: Sequence[int]) -> Iterator[list[Any]]:
+        """The columns asked for, some rows at a time; of a Parquet file no others are read."""
+        rows, opened = max(1, BLOCK_CELLS // max(1, len(columns))), _opened(self.path, self.kind)
+        if self.kind != "Parquet":
+            yield from ([batch.column(j) for j in columns] for batch in opened.to_batches(max_chunksize=rows))
+            return
+        names = opened.schema_arrow.names
+        wanted = [names[j] for j in columns]
+        if any(names.count(name) > 1 for name in wanted):  # a name does not say which
+            yield from ([batch.column(j) for j in columns] for batch in opened.iter_batches(rows))
+            return
+        for batch in opened.iter_batches(rows, columns=wanted):
+            yield [batch.column(name) for name in wanted]
 
 
 def _numbers(

@@ -12,7 +12,7 @@ import numpy as np
 from ssvgp.tables.cells import MOST_LEVELS, Levels, Odd
 from ssvgp.tables.columns import TableError, choose, find, listed, shown
 from ssvgp.tables.outcome import Outcome, labels_of, outcome_of
-from ssvgp.tables.recipe import Column, Recipe, no_number, refuse_infinite
+from ssvgp.tables.recipe import Column, Recipe, no_number, refuse_below_zero, refuse_infinite
 from ssvgp.tables.source import Table
 
 CATEGORIES = ("error", "onehot", "drop")
@@ -126,13 +126,7 @@ def of_rows(reading: Reading, name: str) -> np.ndarray | None:
     table, place = reading.table, find(name, reading.table.names)
     found, _ = one_pass(table, [place], {}, stop=True)
     values = found.values[np.searchsorted(found.lines, reading.lines), 0]
-    wrong = np.flatnonzero(~(values >= 0.0))
-    if wrong.size:
-        what = "value missing" if np.isnan(values[wrong[0]]) else f"{values[wrong[0]]:g} is negative"
-        raise TableError(
-            f"{table.unit} {reading.lines[wrong[0]]}, column {shown(name)}: {what}; a weight, a noise variance or an"
-            " exposure is a number from zero up"
-        )
+    refuse_below_zero(values, reading.lines, table, name)
     return values
 
 

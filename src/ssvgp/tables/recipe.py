@@ -139,6 +139,17 @@ def refuse_infinite(block: Block, table: Table, places: Sequence[int]) -> None:
         )
 
 
+def refuse_below_zero(values: np.ndarray, lines: np.ndarray, table: Table, name: str) -> None:
+    """Raise where one of the values (t,) of a column that says something of the rows is missing or negative."""
+    wrong = np.flatnonzero(~(values >= 0.0))
+    if wrong.size:
+        what = "value missing" if np.isnan(values[wrong[0]]) else f"{values[wrong[0]]:g} is negative"
+        raise TableError(
+            f"{table.unit} {lines[wrong[0]]}, column {shown(name)}: {what}; a weight, a noise variance or an"
+            " exposure is a number from zero up"
+        )
+
+
 def recipe_record(recipe: Recipe) -> dict[str, Any]:
     """A recipe as plain dictionaries and lists, for JSON."""
     return asdict(recipe)
