@@ -36,10 +36,26 @@ def test_later_phases_take_as_long_for_their_work_as_earlier_ones(clock: Clock) 
     told = reporter(events)
     told.begin("growth")
     clock.at = 5.0
-    told.report("one", (), 0.0, 1, work=20.0)  # more than was expected of it
+    told.report("one", (), 0.0, 1, work=20.0)  # more than was expected of it, and so it will be with the others
     told.end((), 0.0, 1)
-    assert events[-1].seconds_left == pytest.approx(50.0 * 5.0 / 20.0)
-    assert events[-1].fraction == pytest.approx(5.0 / 17.5)
+    assert events[-1].seconds_left == pytest.approx(50.0 * 5.0 / WORK["growth"])
+    assert events[-1].fraction == pytest.approx(5.0 / 30.0)
+
+
+def test_phases_that_begin_anew_have_their_own_pace_and_none_of_them_is_over(clock: Clock) -> None:
+    events: list[Event] = []
+    told = reporter(events)
+    for name in WORK:
+        told.begin(name)
+        clock.at += 1.0
+        told.report("one", (), 0.0, 1, work=1.0)
+        told.end((), 0.0, 1)
+    told.restart()
+    told.begin("growth")
+    clock.at += 6.0
+    told.report("one", (), 0.0, 1, work=1.0)
+    told.end((), 0.0, 1)
+    assert events[-1].seconds_left == pytest.approx(50.0 * 6.0 / WORK["growth"])
 
 
 def test_a_phase_that_was_not_needed_does_not_count_as_done(clock: Clock) -> None:
@@ -86,7 +102,7 @@ def test_a_phase_that_is_not_listed_is_reported_like_any_other(clock: Clock) -> 
     told.report("one", (3,), -1.0, 1, work=10.0)
     told.end((3,), -1.0, 1)
     assert [event.phase for event in events] == ["a proposer of one's own"] * 2
-    assert events[-1].seconds_left == pytest.approx(sum(WORK.values()) / 10.0)
+    assert events[-1].seconds_left == pytest.approx(len(WORK))  # it counted as a middling one
 
 
 def test_the_share_that_is_done_never_falls_and_ends_at_all(clock: Clock) -> None:

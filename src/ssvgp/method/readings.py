@@ -56,9 +56,11 @@ def better_reading(
     The book is of a search under the first; those that have been searched are not asked again. The rows are at most as
     many as a block has. Each of the others takes a fit to them or two.
     """
+    open_ones = [number for number in range(len(readings)) if number not in searched]
+    if not open_ones:
+        return None
     best, n, own = book.best(), readings[0].train.n, readings[first]
     rows = np.sort(np.random.default_rng(0).permutation(n)[: regime.settings.block_rows])
-    open_ones = [number for number in range(len(readings)) if number not in searched]
     if any(has_sites(readings[number].train.noise) for number in open_ones) and not _tails_may_pay(book, rows, regime):
         open_ones = [number for number in open_ones if not has_sites(readings[number].train.noise)]
     if not open_ones:

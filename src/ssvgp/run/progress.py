@@ -146,7 +146,8 @@ class Reporter:
         self.spent[self.current] = self._phase.done
         if self.callback is not None:
             expected = self.outlook()
-            self._done += _of(expected, self.current) - self._phase.done
+            if self._phase.done > 0.0:
+                self._done += _of(expected, self.current) - self._phase.done
             later = self._later(expected, self._pace())
             self.callback(self._event("all", best, log_evidence, visited, later))
 
