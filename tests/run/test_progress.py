@@ -39,7 +39,7 @@ def test_later_phases_take_as_long_for_their_work_as_earlier_ones(clock: Clock) 
     told.report("one", (), 0.0, 1, work=20.0)  # more than was expected of it, and so it will be with the others
     told.end((), 0.0, 1)
     assert events[-1].seconds_left == pytest.approx(50.0 * 5.0 / WORK["growth"])
-    assert events[-1].fraction == pytest.approx(5.0 / 30.0)
+    assert events[-1].fraction >= 5.0 / 30.0  # what was reported before never falls
 
 
 def test_phases_that_begin_anew_have_their_own_pace_and_none_of_them_is_over(clock: Clock) -> None:
