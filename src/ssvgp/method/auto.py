@@ -55,12 +55,13 @@ def auto_ensemble(
         names = regime.settings.proposers
         rngs = dict(zip(names, rng.spawn(len(names)), strict=True))
         rngs |= {"second opinions": walking, "neighbour blocks": blocking}
-        (looking,) = rng.spawn(1)
+        looking, parting = rng.spawn(2)
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
         settings = regime.settings
         rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
-        shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
+        seed = int(parting.integers(2**31))
+        shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows, seed)
         taken, interrupted = _Taken(shelf.opened(train, prior, readings, {0})), False
         try:
             _search_readings(taken, shelf.opened, readings, regime, rngs)
@@ -84,6 +85,7 @@ class _Shelf:
     repeated: float
     backgrounds: tuple[Background, ...]
     rows: list[np.ndarray]
+    seed: int
 
     def opened(self, train: Train, prior: Prior, readings: Sequence[Reading], asked: Collection[int]) -> Book:
         """An empty book of one reading, which the reporter follows from now on; others than those asked may follow."""
@@ -99,6 +101,7 @@ class _Shelf:
             met=list(self.rows),
             screened_blocks=regime.screened_blocks,
             ladder=regime.ladder,
+            seed=self.seed,
             memo=train.memo,
             reporter=self.reporter,
         )

@@ -48,6 +48,7 @@ class Book:
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all
     ladder: float | None = None  # share of the rows on which candidates are met first; None: all
     waves: int = 12  # shapes of single inputs
+    seed: int = 0  # of the rows of a part, from the generator of the fit
     reporter: Reporter | None = None
     memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
@@ -55,7 +56,7 @@ class Book:
         """An empty book of another problem, with the same executor and the same listener."""
         kept = {
             name: getattr(self, name)
-            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "reporter", "memo")
+            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "seed", "reporter", "memo")
         }
         return Book(problem, self.workers, **kept)
 
@@ -78,7 +79,8 @@ class Book:
     def part(self, rows: int) -> Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
-            self.parts[rows] = Book(thinned(self.problem, rows), self.workers, waves=self.waves, memo=self.memo)
+            few = thinned(self.problem, rows, self.seed)
+            self.parts[rows] = Book(few, self.workers, waves=self.waves, seed=self.seed, memo=self.memo)
         return self.parts[rows]
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
@@ -184,12 +186,12 @@ class Book:
         return self.visit_all([probe(self.problem, parent, candidate, workers=self.workers)])[0]
 
 
-def thinned(problem: Problem, rows: int) -> Problem:
+def thinned(problem: Problem, rows: int, seed: int = 0) -> Problem:
     """The problem on at most `rows` rows: some of its blocks, or random rows of the first."""
     first = problem.blocks[0]
     if first.y.size <= rows:
         return replace(problem, blocks=problem.blocks[: max(1, rows // first.y.size)])
-    some = np.sort(np.random.default_rng(0).permutation(first.y.size)[:rows])
+    some = np.sort(np.random.default_rng(seed).permutation(first.y.size)[:rows])
     return replace(problem, blocks=(first.rows(some),))
 
 
