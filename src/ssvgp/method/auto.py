@@ -14,9 +14,10 @@ from ssvgp.gp.kernels.families import Kernel, squared_exponential
 from ssvgp.gp.terms import Background
 from ssvgp.large.blocks import block_of, random_rows
 from ssvgp.method import proposers as _registered  # noqa: F401  (they join the registry)
+from ssvgp.method.all_rows import on_all_rows
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
-from ssvgp.method.outlook import outlook
+from ssvgp.method.outlook import ALL_ROWS, outlook
 from ssvgp.method.readings import Reading, better_reading, fair_evidence
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
@@ -59,7 +60,8 @@ def auto_ensemble(
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
         settings = regime.settings
-        rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
+        first = regime.scout or regime
+        rows = [] if first.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
         shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
         taken, interrupted = _Taken(shelf.opened(train, prior)), False
         try:
@@ -88,6 +90,7 @@ class _Shelf:
     def opened(self, train: Train, prior: Prior) -> Book:
         """An empty book of one reading, which the reporter follows from now on."""
         regime, inputs = self.regime, self.inputs
+        first = regime.scout or regime
         filled = replace(prior, slab_scales=regime.slab_scales).for_data(
             train.count, train.d, self.repeated, None if inputs is None else len(inputs), _spread(train, prior)
         )
@@ -97,8 +100,8 @@ class _Shelf:
             train=train,
             kernels=self.kernels,
             met=list(self.rows),
-            screened_blocks=regime.screened_blocks,
-            ladder=regime.ladder,
+            screened_blocks=first.screened_blocks,
+            ladder=first.ladder,
             memo=train.memo,
             reporter=self.reporter,
         )
@@ -153,13 +156,19 @@ def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: 
     filled, found = [one for one in (book, *book.others) if one.fits], None
     try:
         with _phase(book, "averaging"):
-            found = average(filled, book.table, regime, rng)
+            found = average(filled, book.table, _come_to(book, regime), rng)
     except KeyboardInterrupt:
         if book.reporter is not None:
             book.reporter.callback = None  # who interrupts again by way of a report would lose all
-        found = found or average(filled, book.table, regime.hurried(), rng)
+        found = found or average(filled, book.table, _come_to(book, regime.hurried()), rng)
         interrupted = True
     return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled, found.notes)})
+
+
+def _come_to(book: Book, regime: Regime) -> Regime:
+    """The regime that a search has come to: that of blocks, where it was interrupted before all rows were asked."""
+    whole = all(block.y.size == book.table.n for block in book.problem.blocks)
+    return regime if whole or regime.scout is None else regime.scout
 
 
 def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
@@ -176,7 +185,15 @@ def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
 
 
 def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator]) -> None:
-    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book."""
+    """Ask the proposers of the settings, one after the other, on blocks before all rows where the regime says so.
+
+    An interrupt leaves what is in the book.
+    """
+    if regime.scout is not None:
+        _search(book, regime.scout, rngs)
+        with _phase(book, ALL_ROWS):
+            on_all_rows(book, regime, rngs.get("kernels"))
+        return
     empty_fit(book)
     for proposer in [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]:
         with _phase(book, proposer.name):
@@ -186,11 +203,10 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator])
 def _ahead(book: Book, regime: Regime, spent: Mapping[str, float]) -> dict[str, float]:
     """The work of each phase as far as it can be told; a proposer from outside says what share of the rest it takes."""
     known = outlook(book, len(book.kernels), regime, spent)
-    rest = sum(known.values())
-    asked = proposers_named(regime.settings.proposers)
-    return {one.name: known.get(one.name, one.share * rest) for one in asked if one.wanted(book, regime)} | {
-        "averaging": known["averaging"]
-    }
+    rest, first = sum(known.values()), regime.scout or regime
+    asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, first)]
+    later = {name: known[name] for name in (ALL_ROWS, "averaging") if name in known}
+    return {one.name: known.get(one.name, one.share * rest) for one in asked} | later
 
 
 @contextmanager

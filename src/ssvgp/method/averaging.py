@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.evidence.entry import Entry, member_at
+from ssvgp.evidence.entry import Entry
 from ssvgp.evidence.importance import IDLE, all_modes, refine
-from ssvgp.evidence.laplace import Problem, with_curvature
+from ssvgp.evidence.laplace import Fit, Problem, with_curvature
 from ssvgp.evidence.logs import NOTICED
 from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
@@ -51,15 +51,15 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
         if not has_sites(train.noise):
             found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
         pairs, weights = found.pairs, found.weights
-        rested = None if regime.weighed_together else found.rests_on()
+        rested = found.rests_on()
     pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
     judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
-        if not has_sites(train.noise):  # weak effects of all rows are sums that Gaussian noise has in closed form
+        if not regime.exact and not has_sites(
+            train.noise
+        ):  # weak effects of all rows are sums that Gaussian noise has in closed form
             lead = members[int(np.argmax(member_weights))]
-            if regime.one_group:  # parameters of the evidence, which know long scales: others serve prediction nearby
-                lead = member_at(entries[0], entries[0].fit.summit.z)
             judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)
@@ -109,8 +109,7 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
             continue
         count = round(regime.draws * (1.0 if regime.cheap or weight > SMALL else 0.5))
         weak = regime.cheap and open_question
-        # the draws correct a rough curvature: for a lesser set they need not start from the exact one
-        exact = with_curvature(entry.problem, entry.fit, workers) if regime.cheap or rank == 0 else entry.fit
+        exact = _with_its_curvature(entry, rank == 0, regime, workers)
         modes = [exact]
         if weak and exact.candidate.size:
             modes = all_modes(entry.problem, exact, _starts_below(entry, out), workers)
@@ -122,6 +121,19 @@ def _sharpen(entries: list[Entry], regime: Regime, seed: int, workers: Executor,
         if rank == 0:
             shift = draws.log_evidence - entry.log_evidence
     return out
+
+
+def _with_its_curvature(entry: Entry, first: bool, regime: Regime, workers: Executor) -> Fit:
+    """A fit with the curvature itself as far as that is needed: draws correct a rough one for a lesser set.
+
+    Where blocks came first a lesser set was met on all rows in a few steps, which leave no curvature to speak of.
+    """
+    if first or regime.cheap:
+        return with_curvature(entry.problem, entry.fit, workers)
+    if regime.scout is None:
+        return entry.fit
+    # what the ascent left is little beside the curvature, and an evaluation is dear
+    return with_curvature(entry.problem, entry.fit, workers, tolerance=0.2)
 
 
 def _with_clouds(
