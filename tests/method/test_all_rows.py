@@ -98,3 +98,12 @@ def test_threads_do_not_change_the_answer() -> None:
     X, y = table(6)
     both = [SSVGPRegressor(random_state=0, n_jobs=jobs, settings=BLOCKS_FIRST).fit(X, y) for jobs in (1, 2)]
     assert (both[0].pip_ == both[1].pip_).all() and (both[0].predict(X[:9]) == both[1].predict(X[:9])).all()
+
+
+def test_blocks_decide_where_the_likelihood_has_sites() -> None:
+    """A fit to all rows would be ten times as dear there."""
+    X, y = table(7)
+    phases: list[str] = []
+    model = SSVGPRegressor(kernel="se", likelihood="student-t", random_state=0, settings=BLOCKS_FIRST)
+    model.set_params(callback=lambda event: phases.append(event.phase)).fit(X, y)
+    assert "neighbour blocks" in phases and "all rows" not in phases and model.pip_[0] > 0.9

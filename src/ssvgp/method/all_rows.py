@@ -3,7 +3,7 @@
 Fits to blocks cost next to nothing beside fits to all rows, but a block cannot see weak effects, and the evidence of
 blocks is not that of the table. Where rows are few enough for that (`Regime.scout`), the search on blocks is a first
 look and no more: the sets it leads to are fitted to all rows, lose and gain inputs there, and are weighed as in any
-exact fit.
+exact fit. Not so where the likelihood has sites: a fit to all rows is ten times as dear there, and blocks decide.
 """
 
 from __future__ import annotations

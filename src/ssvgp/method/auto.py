@@ -133,7 +133,8 @@ def _search_readings(
         _search(rival, regime, rngs)
         asked.add(other)
         first = readings[taken.reading]
-        if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
+        same_rows = _come_to(rival, regime).exact  # evidence of blocks does not compare with that of all rows
+        if not same_rows or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
             taken.book, taken.reading = rival, other
         other = better_reading(readings, other, asked, rival, regime)
 
@@ -166,7 +167,7 @@ def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: 
 
 
 def _come_to(book: Book, regime: Regime) -> Regime:
-    """The regime that a search has come to: that of blocks, where it was interrupted before all rows were asked."""
+    """The regime that a search has come to: that of blocks where all rows were not asked, or not yet."""
     whole = all(block.y.size == book.table.n for block in book.problem.blocks)
     return regime if whole or regime.scout is None else regime.scout
 
@@ -191,8 +192,9 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator])
     """
     if regime.scout is not None:
         _search(book, regime.scout, rngs)
-        with _phase(book, ALL_ROWS):
-            on_all_rows(book, regime, rngs.get("kernels"))
+        if not has_sites(book.table.noise):
+            with _phase(book, ALL_ROWS):
+                on_all_rows(book, regime, rngs.get("kernels"))
         return
     empty_fit(book)
     for proposer in [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]:
