@@ -112,7 +112,7 @@ def test_up_to_half_of_the_exact_limit_all_rows_are_searched_and_beyond_blocks_c
     assert max(more.slab_scales) > max(few.slab_scales) and blocks.slab_scales == more.slab_scales
     assert few.components is not None and more.components is not None and blocks.components is None
     assert few.first_rows == 250 and blocks.first_rows is None
-    assert blocks.moves.reach < more.moves.reach and few.moves is few.search
+    assert more.moves == blocks.moves and more.moves.reach < more.search.reach and few.moves is few.search
     assert regime_for(101, 5, exact_limit=200).scout is not None
     assert max(regime_for(101, 5, exact_limit=200).slab_scales) == max(more.slab_scales)
     assert regime_for(101, 5, AutoSettings(exact_rows=101), exact_limit=200).scout is None
@@ -141,7 +141,7 @@ def test_predictions_and_checks_have_their_limits() -> None:
 def test_every_set_is_visited_where_rows_and_inputs_are_few() -> None:
     assert regime_for(150, 8).every_set
     assert not regime_for(151, 8).every_set and not regime_for(150, 9).every_set
-    assert [regime_for(n, 4).expanded for n in (50, 200, 1000, 2519, 2520)] == [60, 10, 10, 10, 1]
+    assert [regime_for(n, 4).expanded for n in (50, 200, 1000, 1001, 2520)] == [60, 10, 10, 1, 1]
     assert regime_for(149, 4).threads(4) == 1 and regime_for(151, 4).threads(4) == 4
 
 

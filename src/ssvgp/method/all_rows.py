@@ -8,7 +8,6 @@ exact fit. Not so where the likelihood has sites: a fit to all rows is ten times
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -66,7 +65,7 @@ def _leaders(lead: Book, regime: Regime) -> list[Fit]:
 
 
 def _with_a_pair(book: Book, current: Fit, regime: Regime) -> Fit | None:
-    """The set with two inputs more that all rows show together beyond chance, if that is better; no wider looks.
+    """The set with the pair more that all rows show most clearly beyond chance, if that is better; no wider looks.
 
     What takes three inputs or more is strong where it is seen at all, and left to blocks.
     """
@@ -76,13 +75,8 @@ def _with_a_pair(book: Book, current: Fit, regime: Regime) -> Fit | None:
     view, settings = scene_of(book, current), regime.moves
     nats, loud = excluded_nats(view, current.candidate), loudness(view, current.candidate)
     seen = seen_together(book, view, nats, loud, ORDERS[0], settings.operations)
-    shown = [one.inputs for one in seen if one.nats > 0.0 and not set(one.inputs) <= set(current.candidate.active)]
-    return _best_of(book, current, shown[: settings.groups], current.log_evidence - settings.slack)
-
-
-def _best_of(book: Book, current: Fit, groups: Sequence[tuple[int, ...]], bar: float) -> Fit | None:
-    """The best of the sets that groups of inputs lead to, if it is better than the current one."""
-    options = [add(current.candidate, inputs) for inputs in groups]
-    book.visit_all(climbing(book, current, options, bar, BOLD))
-    better = best_above([book.fits[one] for one in options if one in book.fits], current)
+    own = set(current.candidate.active)
+    shown = [add(current.candidate, one.inputs) for one in seen if one.nats > 0.0 and not set(one.inputs) <= own][:1]
+    book.visit_all(climbing(book, current, shown, current.log_evidence, BOLD), current.log_evidence)
+    better = best_above([book.fits[one] for one in shown if one in book.fits], current)
     return None if better is None else prune(book, better)

@@ -168,7 +168,8 @@ def regime_for(
     # fits to all rows may cost as much as passes over larger tables do; a search that makes hundreds of them may not
     if few or paper is not None or n**3 > auto.blocks * auto.polish_rows**3:
         return decided(few)
-    return replace(decided(True), scout=decided(False))
+    blocks = decided(False)
+    return replace(decided(True), moves=blocks.moves, expanded=blocks.expanded, scout=blocks)
 
 
 def _ends(n: int, exact_limit: int, neighbours: int, paper: bool) -> dict[str, Any]:
