@@ -103,17 +103,28 @@ def test_the_parser_tells_decisions_from_other_comparisons(line: str, wrong: boo
     assert bool(decisions(ast.parse(line))) == wrong
 
 
-def test_up_to_half_of_the_exact_limit_fits_are_exact_and_beyond_they_are_not() -> None:
-    few, many = regime_for(1000, 20), regime_for(1001, 20)
-    assert few.exact and not many.exact
-    assert few.kernels == many.kernels[:-1] and many.kernels[-1] == "matern12"
-    assert max(many.slab_scales) > max(few.slab_scales)
-    assert few.components is not None and many.components is None
-    assert few.first_rows == 250 and many.first_rows is None
-    assert many.moves.reach < many.search.reach and few.moves is few.search
-    assert not regime_for(101, 5, exact_limit=200).exact
-    assert max(regime_for(101, 5, exact_limit=200).slab_scales) == max(many.slab_scales)
-    assert regime_for(101, 5, AutoSettings(exact_rows=101), exact_limit=200).exact
+def test_up_to_half_of_the_exact_limit_all_rows_are_searched_and_beyond_blocks_come_first() -> None:
+    few, more = regime_for(1000, 20), regime_for(1001, 20)
+    assert few.exact and few.scout is None and more.exact
+    blocks = more.scout
+    assert blocks is not None and not blocks.exact and blocks.scout is None
+    assert few.kernels == more.kernels[:-1] and more.kernels[-1] == "matern12" and blocks.kernels == more.kernels
+    assert max(more.slab_scales) > max(few.slab_scales) and blocks.slab_scales == more.slab_scales
+    assert few.components is not None and more.components is not None and blocks.components is None
+    assert few.first_rows == 250 and blocks.first_rows is None
+    assert more.moves == blocks.moves and more.moves.reach < more.search.reach and few.moves is few.search
+    assert regime_for(101, 5, exact_limit=200).scout is not None
+    assert max(regime_for(101, 5, exact_limit=200).slab_scales) == max(more.slab_scales)
+    assert regime_for(101, 5, AutoSettings(exact_rows=101), exact_limit=200).scout is None
+
+
+def test_evidence_is_of_all_rows_as_long_as_these_cost_no_more_than_the_largest_blocks() -> None:
+    last, beyond = regime_for(2519, 20), regime_for(2520, 20)
+    assert last.exact and last.scout is not None and last.rows_together == 2519
+    assert not beyond.exact and beyond.scout is None and beyond.rows_together == 2000
+    assert not regime_for(300, 20, AutoSettings(exact_rows=200, polish_rows=100)).exact
+    assert regime_for(2000, 20).components is not None and regime_for(2001, 20).components is None
+    assert regime_for(1001, 20, PaperSettings()).scout is None
 
 
 def test_predictions_and_checks_have_their_limits() -> None:
@@ -130,7 +141,7 @@ def test_predictions_and_checks_have_their_limits() -> None:
 def test_every_set_is_visited_where_rows_and_inputs_are_few() -> None:
     assert regime_for(150, 8).every_set
     assert not regime_for(151, 8).every_set and not regime_for(150, 9).every_set
-    assert [regime_for(n, 4).expanded for n in (50, 200, 1000, 1001)] == [60, 10, 10, 1]
+    assert [regime_for(n, 4).expanded for n in (50, 200, 1000, 1001, 2520)] == [60, 10, 10, 1, 1]
     assert regime_for(149, 4).threads(4) == 1 and regime_for(151, 4).threads(4) == 4
 
 
@@ -144,9 +155,9 @@ def test_the_dense_start_is_left_out_of_the_widest_tables_and_takes_small_batche
 
 def test_backgrounds_need_many_inputs_for_the_rows_that_are_seen_together() -> None:
     assert regime_for(100, 25).backgrounds == () and "steep" in regime_for(100, 26).backgrounds
-    many = regime_for(1001, 63).backgrounds
+    many = regime_for(2520, 63).backgrounds
     assert "rough" in many and "steep" not in many
-    assert regime_for(1001, 62).backgrounds == ()
+    assert regime_for(2520, 62).backgrounds == () and regime_for(1001, 63).backgrounds == ()
 
 
 def test_a_regime_is_one_readable_line() -> None:

@@ -9,7 +9,7 @@ from ssvgp.evidence.entry import Entry
 from ssvgp.evidence.laplace import Problem, fit
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import kernel_named
-from ssvgp.large.blocks import block_of, polished, sharpened
+from ssvgp.large.blocks import block_of, polished
 from ssvgp.large.check import checked
 from ssvgp.large.polish import Polished
 from ssvgp.model.priors import Candidate
@@ -70,48 +70,11 @@ def test_inputs_that_other_rows_confirm_stay_with_the_parameters_they_have() -> 
     assert (found.pairs[0][0].fit.summit.z == before.pairs[0][0].fit.summit.z).all()
 
 
-def joint(train: Train, *sets: tuple[int, ...]) -> Polished:
-    """Sets weighed on all rows at once."""
-    rows = [np.arange(train.n)]
-    problem = Problem((block_of(train, rows[0]),), kernel_named("se"), Prior().for_data(train.n, train.d))
-    fits = [fit(problem, Candidate(one), np.array([0.0] * len(one) + [0.0, -1.0])) for one in sets]
-    fits = [sharpened(train, problem, one, rows) for one in fits]
-    pairs = [(Entry(problem, one, None, one.log_evidence), Cloud(0.0, np.zeros(4))) for one in fits]
-    pairs.sort(key=lambda pair: -pair[0].log_evidence)
-    return Polished(pairs, np.ones(len(pairs)) / len(pairs), rows)
-
-
-def few(effect: float = 0.0) -> Train:
-    """So few rows that all are weighed at once; input 3 does nothing, input 2 as much as asked for."""
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((360, 4))
-    y = np.sin(2.0 * X[:, 0]) + 0.8 * np.cos(2.0 * X[:, 1]) + effect * np.sin(3.0 * X[:, 2])
-    y += 0.5 * rng.standard_normal(360)
-    return Train(X, (y - y.mean()) / y.std())
-
-
-def test_what_all_rows_at_once_do_not_want_is_left_out_though_none_are_unmet() -> None:
-    train = few()
-    assert regime(train).weighed_together
-    found = checked(joint(train, (0, 1, 3)), train, np.arange(train.n), regime(train), np.random.default_rng(0))
-    assert sets_of(found)[0] == (0, 1) and found.rows[0].size == train.n and len(found.rows) == 1
-
-
-def test_a_rough_input_that_all_rows_want_a_little_stays_with_the_weight_of_its_set() -> None:
-    """Shapes cannot see it, so that it must not be left to them: 2 to 10 nats would be too few on blocks."""
-    train = few(0.37)
-    both = joint(train, (0, 1, 2), (0, 1))
-    gap = both.pairs[0][0].log_evidence - both.pairs[1][0].log_evidence
-    assert sets_of(both)[0] == (0, 1, 2) and 1.0 < gap < 10.0
-    found = checked(joint(train, (0, 1, 2)), train, np.arange(train.n), regime(train), np.random.default_rng(0))
-    assert sets_of(found)[0] == (0, 1, 2)
-    assert found.weights[0] == pytest.approx(1.0 / (1.0 + np.exp(-gap)), abs=0.02)
-
-
 def test_what_lesser_sets_have_beside_the_best_is_left_to_all_rows() -> None:
     """Else it would count twice: with the weight of that set, and beside the best."""
-    train = few()
-    found = checked(joint(train, (0, 1), (0, 1, 3)), train, np.arange(train.n), regime(train), np.random.default_rng(0))
+    train = table()
+    before = proposal(train, (0, 1), (0, 1, 2))
+    found = checked(before, train, np.arange(train.n), regime(train), np.random.default_rng(0))
     assert sets_of(found) == [(0, 1)] and found.weights.tolist() == [1.0]
 
 

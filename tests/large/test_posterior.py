@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -59,8 +58,6 @@ def enumerated(sums: Sums, terms: Terms, given: Beliefs, pairs: tuple[int, ...] 
             worth += betaln(possible - q + 1, q + 1) + np.log(possible + 1.0) - q * np.log(2.0)
             worth -= len({int(j) for t in on if t in pairs for j in terms.inputs[t]} - terms.strong) * np.log(2.0)
         worth += np.log(np.exp(cells[:, [nodes[t] for t in on]].sum(axis=1)) @ given.scale_shares)
-        if given.prices is not None:  # each input pays once, for its strongest term
-            worth += sum(given.prices[j, max(nodes[t] for t in on if j in terms.inputs[t])] for j in inputs)
         total = np.logaddexp(total, worth)
         there[on] = np.logaddexp(there[on], worth)
     return np.exp(there - total)
@@ -95,17 +92,6 @@ def test_products_bring_their_inputs() -> None:
     found, expected = draw(sums, both, beliefs(), np.random.default_rng(0)), enumerated(sums, both, beliefs(), (2,))
     assert found.terms == pytest.approx(expected, abs=0.05)
     assert found.inputs[2] == pytest.approx(expected[2], abs=0.05) and found.inputs[0] >= found.inputs[2] - 0.05
-
-
-def test_inputs_pay_once_for_their_strongest_term() -> None:
-    """With prices that rise with the strength, and differ between inputs, draws still agree with all sets."""
-    both, sums = with_product(), sums_of(np.array([2.0, 3.4, 4.6]))
-    prices = -np.outer(np.linspace(0.5, 1.5, 12), np.arange(THETAS.size))
-    priced = replace(beliefs(), prices=prices)
-    found, expected = draw(sums, both, priced, np.random.default_rng(0)), enumerated(sums, both, priced, (2,))
-    free = enumerated(sums, both, beliefs(), (2,))
-    assert found.terms == pytest.approx(expected, abs=0.05)
-    assert (expected < free).all() and free[2] - expected[2] > 0.1
 
 
 def test_coefficients_are_those_of_ridge_regression_where_terms_are_certain() -> None:

@@ -184,7 +184,8 @@ def test_on_several_blocks_a_part_of_one_does_not_rule_out_a_background_beside_a
     whole = block_of(train, np.arange(320), terms)
     halves = tuple(block_of(train, rows, terms) for rows in np.split(np.arange(320), 2))
     compete = []
-    for blocks, settings in (((whole,), SETTINGS), (halves, replace(SETTINGS, exact_rows=200))):
+    few = replace(SETTINGS, exact_rows=200, polish_rows=100)
+    for blocks, settings in (((whole,), SETTINGS), (halves, few)):
         book = Book(Problem(blocks, kernel_named("se"), Prior().for_data(320, 90), terms))
         best = book.visit(empty_fit(book), Candidate((1, 3)))
         compete.append(proposers._backgrounds_that_compete(book, best, regime_for(320, 90, settings)))
@@ -225,7 +226,7 @@ def test_steep_is_not_considered_where_rows_are_many() -> None:
         return {term.name for term in considered.worth_a_look(train, regime_for(40, 40, settings), units, 1.0)}
 
     assert "steep" in names(SETTINGS)
-    many = names(replace(SETTINGS, exact_rows=30, block_rows=20))
+    many = names(replace(SETTINGS, exact_rows=30, block_rows=20, polish_rows=10))
     assert "steep" not in many and {"unscaled", "rough"} <= many
 
 
@@ -414,7 +415,7 @@ def test_backgrounds_are_looked_at_where_inputs_are_many_for_the_rows_seen_toget
     assert bool(considered.worth_a_look(train, regime_for(train.n, train.d), None, 1.0)) == looked_at
 
 
-@pytest.mark.parametrize(("n", "offered"), [(1000, False), (1001, True)])
+@pytest.mark.parametrize(("n", "offered"), [(2519, False), (2520, True)])
 def test_a_rough_background_is_looked_at_where_rows_are_many(n: int, offered: bool) -> None:
     train = Train(np.zeros((n, 600)), np.zeros(n))
     found = considered.worth_a_look(train, regime_for(train.n, train.d), None, 1.0)

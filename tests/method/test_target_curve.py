@@ -15,7 +15,7 @@ from ssvgp.method.target_curve import candidates, curve_by_evidence
 from ssvgp.settings import AutoSettings, PaperSettings, Prior, regime_for
 
 N = 700
-MANY = AutoSettings(exact_rows=400)
+MANY = AutoSettings(exact_rows=400, polish_rows=250)
 RNG = np.random.default_rng(11)
 X = RNG.standard_normal((N, 8))
 F = np.sin(1.5 * X[:, 0]) + 0.6 * X[:, 3]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Block, Fit, Problem, fit, log_model_prior, mode, with_curvature
+from ssvgp.evidence.laplace import Block, Fit, Problem, fit, log_model_prior, mode
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.neighbours import block
 from ssvgp.gp.terms import Background, metric
@@ -71,17 +71,6 @@ def polished(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray],
     narrow, alone = _narrow(train, problem, found, rows)
     better = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2, workers=workers)
     return _of_all_inputs(better, narrow, found, problem)
-
-
-def sharpened(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray], workers: Executor = SERIAL) -> Fit:
-    """The same with the curvature itself behind its evidence, as exact fits have it, not what the ascent made of it.
-
-    Sets with one input more or less differ by a nat or two between these. Cost q evaluations more.
-    """
-    narrow, alone = _narrow(train, problem, found, rows)
-    rough = fit(narrow, alone, found.summit.z, found.summit.inverse_hessian, 0.2, workers=workers)
-    # what the ascent left is little beside the curvature, and an evaluation is dear
-    return _of_all_inputs(with_curvature(narrow, rough, workers, tolerance=0.2), narrow, found, problem)
 
 
 def _narrow(train: Train, problem: Problem, found: Fit, rows: list[np.ndarray]) -> tuple[Problem, Candidate]:

@@ -27,7 +27,8 @@ from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.marginal import log_likelihood
 from ssvgp.gp.neighbours import close_together
-from ssvgp.large.polish import Polished, closer_fit
+from ssvgp.large.blocks import polished
+from ssvgp.large.polish import Polished
 from ssvgp.records import Parameters, Train
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import AutoSettings, Regime
@@ -49,10 +50,8 @@ def checked(
         check = replace(check, counted=())
     pairs = [(check.weighed(entry), cloud) for entry, cloud in found.pairs]
     pairs.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
-    # evidence of all rows at once is the last word; that of blocks is not, so that what it wants it must want clearly
-    spared = 0.0 if regime.weighed_together else needed
-    less = partial(_without, train=train, rows=found.rows, regime=regime, workers=workers)
-    doubted, tried = _doubted(pairs[0][0], check, less, needed, spared)
+    less = partial(_without, train=train, rows=found.rows, workers=workers)
+    doubted, tried = _doubted(pairs[0][0], check, less, needed)
     pairs += [(entry, pairs[0][1]) for entry in tried]
     pairs.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     doubted |= _beside(pairs)
@@ -87,18 +86,18 @@ def _beside(pairs: Sequence[tuple[Entry, Cloud]]) -> set[int]:
 
 
 def _doubted(
-    lead: Entry, check: _Check, less: Callable[[Entry, set[int]], Entry], needed: float, spared: float
+    lead: Entry, check: _Check, less: Callable[[Entry, set[int]], Entry], needed: float
 ) -> tuple[set[int], list[Entry]]:
-    """The inputs of the best set without which it loses less than `spared` nats, one after the other.
+    """The inputs of the best set without which it loses less than `needed` nats, one after the other.
 
-    And the sets that were fitted for it. Those without which groups lose more than `needed` are not asked about.
+    And the sets that were fitted for it. Those without which groups alone lose more are not asked about.
     """
     doubted: set[int] = set()
     sure: set[int] = set()
     tried = []
     while (j := check.least_confirmed(lead, sure, needed)) is not None:
         tried.append(check.weighed(less(lead, {j})))
-        if tried[-1].log_evidence > lead.log_evidence - spared:
+        if tried[-1].log_evidence > lead.log_evidence - needed:
             doubted.add(j)
             lead = tried[-1]
         else:
@@ -229,14 +228,12 @@ def _check(
     return _Check(table, mixed, mixed, settings.blocks, workers)
 
 
-def _without(
-    lead: Entry, doubted: set[int], train: Train, rows: Sequence[np.ndarray], regime: Regime, workers: Executor
-) -> Entry:
+def _without(lead: Entry, doubted: set[int], train: Train, rows: Sequence[np.ndarray], workers: Executor) -> Entry:
     """A set less some inputs, fitted to the same blocks."""
     found, problem = lead.fit, lead.problem
     active = [i for i in found.candidate.active if i not in doubted]
     candidate = problem.candidate(active, found.candidate.background)
     z, inverse, _ = transplant(found, candidate, problem)
     start = replace(found, candidate=candidate, summit=replace(found.summit, z=z, inverse_hessian=inverse))
-    fit = closer_fit(regime)(train, problem, start, list(rows), workers)
+    fit = polished(train, problem, start, list(rows), workers)
     return Entry(problem, fit, None, fit.log_evidence)

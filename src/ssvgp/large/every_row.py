@@ -13,7 +13,6 @@ import numpy as np
 from ssvgp.evidence.unvisited.factors import SCALE_STEPS
 from ssvgp.gp.weak import Features, Shapes, Weak
 from ssvgp.large.posterior import Found, draw
-from ssvgp.large.prices import prices
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, log_product_prior, shape_variances
 from ssvgp.model.priors import log_set_prior, log_slab
@@ -44,10 +43,6 @@ def judge(
     sample = gathered(train, next(parts(train.n, regime.shape_rows)), np.arange(train.d))
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
     seen = _scores(train, member, shapes, beliefs, regime, workers)
-    if regime.one_group and strong and len(strong) < train.d and member.background is None:
-        asked = _in_question(seen, strong, prior, regime)
-        beliefs = replace(beliefs, prices=prices(train, member, shapes, asked, rng.spawn(1)[0], workers))
-        seen = _weighed(seen.screen, seen.at_nodes, beliefs)
     singles, pairs = _leaders(seen, strong, regime)
     if not _open(seen, pairs, strong, beliefs.prior, train.d, regime.negligible):
         return Judged(_alone(seen, strong, beliefs, train.d), None, 0.0, seen.screen.columns.size)
@@ -69,12 +64,11 @@ def _beliefs(member: Member, prior: Prior) -> Beliefs:
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """log Bayes factors of single inputs at each node (nodes, d), slab scale (scales, d), and on average (d,).
+    """log Bayes factors of single inputs at each slab scale (scales, d), and on average (d,).
 
     And the screen whose products were looked at.
     """
 
-    at_nodes: np.ndarray
     log_factors: np.ndarray
     worth: np.ndarray
     screen: Screened
@@ -84,29 +78,20 @@ def _scores(train: Train, member: Member, shapes: Shapes, beliefs: Beliefs, regi
     """All inputs, and products of all, or of those that look best alone where there are too many."""
     every, few = np.arange(train.d), regime.paired_inputs
     first = screened(train, member, shapes, every, train.d <= few, regime.group_rows, workers)
-    at_nodes = log_factors(first.gain, first.cost, shape_variances(shapes.degrees), beliefs.taus)
-    seen = _weighed(first, at_nodes, beliefs)
+    seen = _weighed(first, shapes.degrees, beliefs)
     if train.d > few:
         best = np.sort(np.argsort(-seen.worth, kind="stable")[:few])
         seen = replace(seen, screen=screened(train, member, shapes, best, True, regime.group_rows, workers))
     return seen
 
 
-def _weighed(screen: Screened, at_nodes: np.ndarray, beliefs: Beliefs) -> _Seen:
-    """What single inputs are worth by what they are at each node (nodes, d), and their prices."""
-    priced = at_nodes if beliefs.prices is None else at_nodes + beliefs.prices.T
-    factors = np.logaddexp.reduce(log_cells(beliefs.prior.slabs)[:, :, None] + priced, axis=1)
+def _weighed(screen: Screened, degrees: int, beliefs: Beliefs) -> _Seen:
+    """What single inputs are worth by gains and costs of their shapes."""
+    at_nodes = log_factors(screen.gain, screen.cost, shape_variances(degrees), beliefs.taus)
+    factors = np.logaddexp.reduce(log_cells(beliefs.prior.slabs)[:, :, None] + at_nodes, axis=1)
     with np.errstate(divide="ignore"):
         worth = np.logaddexp.reduce(factors + np.log(beliefs.scale_shares)[:, None], axis=0)
-    return _Seen(at_nodes, factors, worth, screen)
-
-
-def _in_question(seen: _Seen, strong: frozenset[int], prior: Prior, regime: Regime) -> np.ndarray:
-    """The inputs (a,) that look best alone, none of them strong, as far as their probability may count."""
-    worth = seen.worth + _prior_step(len(strong), 1, seen.worth.size, prior)
-    worth[list(strong)] = -np.inf
-    best = np.argsort(-worth, kind="stable")[: regime.search.groups]
-    return np.sort(best[worth[best] > np.log(regime.negligible)])
+    return _Seen(factors, worth, screen)
 
 
 def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.ndarray, np.ndarray]:

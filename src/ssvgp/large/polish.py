@@ -6,7 +6,7 @@ prediction from nearest neighbours asks for parameters that are right nearby.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,13 +14,13 @@ from scipy.special import logsumexp
 
 from ssvgp.evidence import loo
 from ssvgp.evidence.entry import Entry, member_at
-from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.laplace import mode
 from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.evidence.race import Standing, race_on_blocks
 from ssvgp.evidence.unvisited.cloud import Cloud
 from ssvgp.gp.kernels.compose import partly_local
 from ssvgp.gp.marginal import log_likelihood
-from ssvgp.large.blocks import block_of, local_rows, polished, sharpened
+from ssvgp.large.blocks import block_of, local_rows, polished
 from ssvgp.records import Member, Rested, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Regime
@@ -73,7 +73,7 @@ def polish(
     """The leading entries with parameters and evidence from common larger blocks, weighed anew against each other.
 
     First they race on these blocks as they are; more blocks are used, and more entries polished, only while the race is
-    undecided. All rows at once take the place of blocks where they are no dearer: the evidence is then exact.
+    undecided.
     """
     settings = regime.settings
     heavy = [p for p, w in zip(pairs, weights, strict=True) if w > SLIGHT or p[0].refined is not None][:MEMBERS]
@@ -92,21 +92,12 @@ def polish(
 
     standing = race_on_blocks(score, len(leaders), rows, settings.search_blocks, regime.search.reach, workers)
     left = [pair for pair, running in zip(heavy, standing.running, strict=True) if running]
-    used = [np.arange(train.n)] if regime.weighed_together else rows[: max(settings.search_blocks, standing.blocks)]
-    fits = workers.map(closer_fit(regime), [(train, e.problem, e.fit, used, workers) for e, _ in left])
+    used = rows[: max(settings.search_blocks, standing.blocks)]
+    fits = workers.map(polished, [(train, e.problem, e.fit, used, workers) for e, _ in left])
     out = [(Entry(e.problem, f, None, f.log_evidence), c) for (e, c), f in zip(left, fits, strict=True)]
     out.sort(key=lambda pair: -(pair[0].log_evidence + pair[1].log_mass))
     log_mass = np.array([e.log_evidence + c.log_mass for e, c in out])
-    error = None if regime.weighed_together else _error(standing, leaders)
-    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used, error)
-
-
-def closer_fit(regime: Regime) -> Callable[..., Fit]:
-    """How sets are fitted for their last weighing: sharply where the evidence is of all rows.
-
-    That of blocks spreads by more than the curvature is off by.
-    """
-    return sharpened if regime.weighed_together else polished
+    return Polished(out, np.exp(log_mass - logsumexp(log_mass)), used, _error(standing, leaders))
 
 
 def _error(standing: Standing, leaders: Sequence[Entry]) -> float | None:

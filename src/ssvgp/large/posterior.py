@@ -179,19 +179,7 @@ class _Chain:
         systems[:, np.arange(f), np.arange(f)] += 1.0 / rho.reshape(-1, f)
         squares, determinants = forms_of_each(systems, np.repeat(g, nodes, axis=0))
         worth = 0.5 * (squares - determinants).reshape(s, nodes) - 0.5 * np.log(rho).sum(axis=2)
-        return self.cells[self.scale] + worth + self._prices(some.tolist())
-
-    def _prices(self, some: list[int]) -> np.ndarray:
-        """What the inputs of some terms (s, nodes) pay at each node beyond what other terms have them pay."""
-        out = np.zeros((len(some), self.cells.shape[1]))
-        if (prices := self.beliefs.prices) is None:
-            return out
-        for row, t in enumerate(some):
-            for j in self.terms.own[t]:
-                paid = max((self.nodes[o] for o in self.terms.uses[j] if o != t and o in self.nodes), default=-1)
-                price = np.append(prices[j], 0.0)  # the last is for nothing: no other term is there
-                out[row] += price[np.maximum(np.arange(out.shape[1]), paid)] - price[paid]
-        return out
+        return self.cells[self.scale] + worth
 
     def log_prior(self, there: set[int]) -> float:
         """log prior of the inputs of these terms, and of which of their products are among them."""

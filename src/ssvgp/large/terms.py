@@ -71,16 +71,11 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau.
-
-    `prices` (d, nodes) are log factors of every input at each strength, by what it would do beside its terms
-    (large/prices.py): it pays once, for its strongest term. None where inputs act by themselves.
-    """
+    """What is believed beside the sums: the prior, shares of the slab scales by the strong part, and scales tau."""
 
     prior: Prior
     scale_shares: np.ndarray
     taus: np.ndarray
-    prices: np.ndarray | None = None
 
 
 def log_factors(gain: np.ndarray, cost: np.ndarray, variances: np.ndarray, taus: np.ndarray) -> np.ndarray:

@@ -14,9 +14,10 @@ from ssvgp.gp.kernels.families import Kernel, squared_exponential
 from ssvgp.gp.terms import Background
 from ssvgp.large.blocks import block_of, random_rows
 from ssvgp.method import proposers as _registered  # noqa: F401  (they join the registry)
+from ssvgp.method.all_rows import on_all_rows
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
-from ssvgp.method.outlook import outlook
+from ssvgp.method.outlook import ALL_ROWS, outlook
 from ssvgp.method.readings import Prospect, Reading, better_reading, fair_evidence
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
@@ -59,8 +60,8 @@ def auto_ensemble(
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
         settings = regime.settings
-        rows = [] if regime.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
         seed = int(parting.integers(2**31))
+        rows = [] if regime.first.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
         shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows, seed)
         taken, interrupted = _Taken(shelf.opened(train, prior, readings, {0})), False
         try:
@@ -99,8 +100,8 @@ class _Shelf:
             train=train,
             kernels=self.kernels,
             met=list(self.rows),
-            screened_blocks=regime.screened_blocks,
-            ladder=regime.ladder,
+            screened_blocks=regime.first.screened_blocks,
+            ladder=regime.first.ladder,
             seed=self.seed,
             memo=train.memo,
             reporter=self.reporter,
@@ -135,7 +136,8 @@ def _search_readings(
         rival = opened(readings[other].train, readings[other].prior, readings, asked)
         _search(rival, regime, rngs)
         first = readings[taken.reading]
-        if not regime.exact or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
+        same_rows = _come_to(rival, regime).exact  # evidence of blocks does not compare with that of all rows
+        if not same_rows or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
             taken.book, taken.reading = rival, other
         other = better_reading(readings, other, asked, rival, regime)
 
@@ -158,13 +160,19 @@ def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: 
     filled, found = [one for one in (book, *book.others) if one.fits], None
     try:
         with _phase(book, "averaging"):
-            found = average(filled, book.table, regime, rng)
+            found = average(filled, book.table, _come_to(book, regime), rng)
     except KeyboardInterrupt:
         if book.reporter is not None:
             book.reporter.callback = None  # who interrupts again by way of a report would lose all
-        found = found or average(filled, book.table, regime.hurried(), rng)
+        found = found or average(filled, book.table, _come_to(book, regime.hurried()), rng)
         interrupted = True
     return replace(found, notes={**found.notes, "interrupted": interrupted, "search": _searched(filled, found.notes)})
+
+
+def _come_to(book: Book, regime: Regime) -> Regime:
+    """The regime that a search has come to: that of blocks where all rows were not asked, or not yet."""
+    whole = all(block.y.size == book.table.n for block in book.problem.blocks)
+    return regime if whole or regime.scout is None else regime.scout
 
 
 def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
@@ -181,7 +189,16 @@ def _searched(books: Sequence[Book], notes: Mapping[str, Any]) -> Searched:
 
 
 def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator]) -> None:
-    """Ask the proposers of the settings, one after the other; an interrupt leaves what is in the book."""
+    """Ask the proposers of the settings, one after the other, on blocks before all rows where the regime says so.
+
+    An interrupt leaves what is in the book.
+    """
+    if regime.scout is not None:
+        _search(book, regime.scout, rngs)
+        if not has_sites(book.table.noise):
+            with _phase(book, ALL_ROWS):
+                on_all_rows(book, regime, rngs.get("kernels"))
+        return
     empty_fit(book)
     for proposer in [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]:
         with _phase(book, proposer.name):
@@ -195,8 +212,9 @@ def _ahead(book: Book, regime: Regime, spent: Mapping[str, float], prospect: Pro
     """
     known = outlook(book, len(book.kernels), regime, spent)
     rest = sum(known.values())
-    named = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime)]
-    search = {one.name: known.get(one.name, one.share * rest) for one in named}
+    asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime.first)]
+    search = {one.name: known.get(one.name, one.share * rest) for one in asked}
+    search |= {name: known[name] for name in (ALL_ROWS,) if name in known}
     further = prospect.searches(book, regime) * sum(search.values())
     return search | {"another reading": further, "averaging": known["averaging"]}
 

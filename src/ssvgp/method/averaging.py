@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import logsumexp
 
-from ssvgp.evidence.entry import Entry, member_at
+from ssvgp.evidence.entry import Entry
 from ssvgp.evidence.importance import IDLE, all_modes, refine
 from ssvgp.evidence.laplace import Problem, with_curvature
 from ssvgp.evidence.logs import NOTICED
@@ -51,15 +51,14 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
         if not has_sites(train.noise):
             found = checked(found, train, np.concatenate(books[0].met), regime, rng.spawn(1)[0], workers)
         pairs, weights = found.pairs, found.weights
-        rested = None if regime.weighed_together else found.rests_on()
+        rested = found.rests_on()
     pip, entries = _inclusion(pairs, weights), [entry for entry, _ in pairs]
     judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
-        if not has_sites(train.noise):  # weak effects of all rows are sums that Gaussian noise has in closed form
+        # weak effects of all rows are sums that Gaussian noise has in closed form
+        if not regime.exact and not has_sites(train.noise):
             lead = members[int(np.argmax(member_weights))]
-            if regime.one_group:  # parameters of the evidence, which know long scales: others serve prediction nearby
-                lead = member_at(entries[0], entries[0].fit.summit.z)
             judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)

@@ -101,7 +101,7 @@ def _readings(
     robust = robust_target(sample.y, sample.weights)
     for words, name in (("heavy tails", "student-t"), ("outliers", "outliers")):
         out.append(_reading(words, name, sample, rows, robust, request, memo))
-    if regime.exact and request.target_transform == "auto" and sample.known is None:
+    if regime.first.exact and request.target_transform == "auto" and sample.known is None:
         curves = candidates(sample.y, sample.weights)[1:]
         bent = [target_of(sample.y, curve, sample.weights) for curve in curves]
         out += [_reading(f"{one.curve.description}", "gaussian", sample, rows, one, request, memo) for one in bent]

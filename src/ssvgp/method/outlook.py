@@ -16,6 +16,8 @@ from ssvgp.search.book import Book
 from ssvgp.search.moves import rounds_ahead
 from ssvgp.settings import Regime
 
+ALL_ROWS = "all rows"  # the phase in which what blocks have found meets all rows
+
 AT_FIRST = {
     "growth": 45.0,
     "products": 45.0,
@@ -32,6 +34,7 @@ ON_BLOCKS = {
     "second opinions": 60.0,
     "neighbour blocks": 250.0,
     "kernels": 250.0,
+    ALL_ROWS: 500.0,
     "averaging": 1000.0,  # most of it on blocks of 1000 rows, each worth 64 of the usual ones
 }
 EACH = {
@@ -51,7 +54,9 @@ def outlook(book: Book, kernels: int, regime: Regime, spent: Mapping[str, float]
     """Work of each phase of a fit, in their order; `spent` is that of the phases so far."""
     problem = book.problem
     if not regime.exact:
-        return ON_BLOCKS
+        return {name: work for name, work in ON_BLOCKS.items() if name != ALL_ROWS}
+    if regime.scout is not None:  # fits to all rows are few, but each is worth some of the usual blocks
+        return {**ON_BLOCKS, "averaging": ON_BLOCKS[ALL_ROWS]}
     if not book.fits:
         return AT_FIRST
     size = book.best().candidate.size

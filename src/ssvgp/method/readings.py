@@ -79,7 +79,8 @@ def _tails_may_pay(book: Book, rows: np.ndarray, regime: Regime) -> bool:
     250 rows it was within 2 nats of the difference of evidence wherever that is below 5. Where rows are few a set may
     have followed the odd ones, and a fit costs next to nothing.
     """
-    if regime.cheap or not regime.exact or has_sites(book.problem.blocks[0].noise):
+    block, *more = book.problem.blocks
+    if regime.cheap or not regime.exact or more or has_sites(block.noise):
         return True
     return _shown(book, rows) > NOTICED
 
@@ -102,9 +103,9 @@ class Prospect:
             return 0.0
         if not all(ways):
             return 1.0
-        best = book.best()
-        if best is not self.seen and best.candidate.size and not has_sites(book.problem.blocks[0].noise):
-            tails = _shown(book, np.arange(book.problem.n))
+        best, (block, *more) = book.best(), book.problem.blocks
+        if best is not self.seen and best.candidate.size and not more and not has_sites(block.noise):
+            tails = _shown(book, np.arange(block.y.size))
             self.seen, self.found = best, 3.0 if tails > NEGLIGIBLE else 0.0
         return self.found
 

@@ -48,7 +48,7 @@ def curve_by_evidence(
     that searches for itself. Cost of one short search, or of two.
     """
     curves = candidates(y, weights)
-    if regime.exact or len(curves) == 1:
+    if regime.first.exact or len(curves) == 1:
         return curves[0]
     (sampling,) = rng.spawn(1)
     rows = np.sort(sampling.choice(y.size, min(2 * regime.settings.block_rows, y.size), replace=False))

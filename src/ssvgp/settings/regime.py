@@ -40,13 +40,15 @@ MEMBERS = 4  # of a mixture where rows are many: prediction pays for every one
 class Regime:
     """Everything that n rows and d inputs decide; `settings` are those of the default method, as given.
 
-    `exact`: all rows are one block; else the likelihood is that of blocks. `cheap`: fits cost so little that idle
-    additions are fitted too; `every_set`: all sets are. `kernels` are considered where none is named, `backgrounds` as
-    far as n and d decide. Growth begins on `first_rows`, other first looks take `part_rows`, None is for all rows at
-    once. `search` is how wide growth from nothing looks, `moves` what comes after it; `expanded` sets within
-    `expand_reach` nats of the best have their neighbours tried, `additions` of them by one more input. `dense` are the
-    settings of the dense start, None for none. Inputs are ranked on `screened_blocks`, None for all. `every_price`: all
-    2^d sets have a price, fitted or not; up to `measured_inputs` the worth of an input is measured, not a formula's.
+    `exact`: all rows are one block; else the likelihood is that of blocks. `scout` is how blocks are searched before
+    all rows, where these are too dear for a search and not for their evidence; None: nothing comes before. `cheap`:
+    fits cost so little that idle additions are fitted too; `every_set`: all sets are. `kernels` are considered where
+    none is named, `backgrounds` as far as n and d decide. Growth begins on `first_rows`, other first looks take
+    `part_rows`, None is for all rows at once. `search` is how wide growth from nothing looks, `moves` what comes after
+    it; `expanded` sets within `expand_reach` nats of the best have their neighbours tried, `additions` of them by one
+    more input. `dense` are the settings of the dense start, None for none. Inputs are ranked on `screened_blocks`, None
+    for all. `every_price`: all 2^d sets have a price, fitted or not; up to `measured_inputs` the worth of an input is
+    measured, not a formula's.
     `paper` are the settings of the paper's method, None for the default.
     """
 
@@ -79,11 +81,15 @@ class Regime:
     in_pieces: bool  # whether a large table is standardised as it is read, not at once
     predict_neighbours: int | None  # None: predictions condition on all rows
     check_rows: int | None  # that a check leaves out in turn; None: all
-    weighed_together: bool  # whether the last weighing of sets takes all rows at once
     group_rows: int  # that are near each other, whose targets are modelled jointly in a pass over all rows
-    one_group: bool  # whether these are all rows
     paired_inputs: int  # whose products are looked at in such a pass, those first that look best alone
     shape_rows: int  # of the sample that shapes of inputs are made orthonormal over
+    scout: Regime | None = None
+
+    @property
+    def first(self) -> Regime:
+        """How the search begins: on blocks where these come before all rows."""
+        return self.scout or self
 
     def threads(self, n_jobs: int) -> int:
         """Threads of a fit: with few rows steps are so short that several would only wait for each other."""
@@ -93,7 +99,8 @@ class Regime:
         """The same with as little work in averaging as can be: for a fit that was interrupted."""
         s = self.settings
         quick = replace(s, search_blocks=1, polish_rows=s.block_rows)
-        return replace(self, settings=quick, draws=self.draws / 12, components=self.components and 1)
+        scout = self.scout and self.scout.hurried()
+        return replace(self, settings=quick, draws=self.draws / 12, components=self.components and 1, scout=scout)
 
     def __str__(self) -> str:
         near = "all rows" if self.predict_neighbours is None else f"{self.predict_neighbours} neighbours"
@@ -111,7 +118,8 @@ class Regime:
 
     def _of_auto(self) -> list[str]:
         s, dense = self.settings, self.dense
-        first = f"growth from {self.first_rows or 'all'} rows" if self.exact else f"{s.search_blocks} random blocks"
+        whole = self.exact and self.scout is None
+        first = f"growth from {self.first_rows or 'all'} rows" if whole else f"{s.search_blocks} random blocks"
         start = f"dense start on minibatches of {dense.minibatch_for(self.n)}" if dense else "no dense start"
         every = "every set visited" if self.every_set else f"{self.expanded} sets expanded"
         parts = "one component a set" if self.components is None else f"{self.components} components"
@@ -141,26 +149,42 @@ def regime_for(
     paper = settings.for_data(n) if isinstance(settings, PaperSettings) else None
     auto = settings if isinstance(settings, AutoSettings) else AutoSettings()
     exact_rows = exact_limit // 2 if auto.exact_rows is None else auto.exact_rows
-    exact = n <= exact_rows
-    limit = exact_limit if paper is None else max(exact_limit, LARGE_ROWS - 1)
-    return Regime(
-        n=n,
-        d=d,
-        settings=auto,
-        paper=paper,
-        exact=exact,
-        kernels=FAMILY[:1] if paper else FAMILY if exact else FAMILY + ROUGH,
-        slab_scales=(prior or Prior()).slab_scales_for(n, exact_rows),
-        backgrounds=_backgrounds(n, d, auto, exact, worth),
-        dense=_dense(n, d, auto),
-        rows_together=min(n, max(exact_limit, auto.polish_rows)),
-        in_pieces=n > exact_limit,
-        predict_neighbours=None if n <= limit else predict_neighbours,
-        check_rows=None if n <= exact_limit else CHECKED_ROWS,
-        **_passes(n, auto),
-        **_breadth(n, d, auto, exact),
-        **_weighing(n, d, auto, exact),
-    )
+    few = n <= exact_rows
+    ends = _ends(n, exact_limit, predict_neighbours, paper is not None)
+
+    def decided(exact: bool) -> Regime:
+        return Regime(
+            n=n,
+            d=d,
+            settings=auto,
+            paper=paper,
+            exact=exact,
+            kernels=FAMILY[:1] if paper else FAMILY if few else FAMILY + ROUGH,
+            slab_scales=(prior or Prior()).slab_scales_for(n, exact_rows),
+            backgrounds=_backgrounds(n, d, auto, exact, worth),
+            dense=_dense(n, d, auto),
+            rows_together=n if exact else min(n, max(exact_limit, auto.polish_rows)),
+            **ends,
+            **_passes(n, auto),
+            **_breadth(n, d, auto, exact),
+            **_weighing(n, d, auto, exact and ends["predict_neighbours"] is None),
+        )
+
+    # fits to all rows may cost as much as passes over larger tables do; a search that makes hundreds of them may not
+    if few or paper is not None or n**3 > auto.blocks * auto.polish_rows**3:
+        return decided(few)
+    blocks = decided(False)
+    return replace(decided(True), moves=blocks.moves, expanded=blocks.expanded, scout=blocks)
+
+
+def _ends(n: int, exact_limit: int, neighbours: int, paper: bool) -> dict[str, Any]:
+    """How a table is read in the beginning, and how rows are predicted in the end."""
+    limit = max(exact_limit, LARGE_ROWS - 1) if paper else exact_limit
+    return {
+        "in_pieces": n > exact_limit,
+        "predict_neighbours": None if n <= limit else neighbours,
+        "check_rows": None if n <= exact_limit else CHECKED_ROWS,
+    }
 
 
 def _breadth(n: int, d: int, settings: AutoSettings, exact: bool) -> dict[str, Any]:
@@ -201,10 +225,7 @@ def _passes(n: int, settings: AutoSettings) -> dict[str, Any]:
     each = np.sqrt(settings.blocks * settings.polish_rows**3 / n)
     group = int(np.clip(each, settings.block_rows // 4, n))
     return {
-        # as dear as the blocks that the leading sets are weighed on at most
-        "weighed_together": n**3 <= 2 * settings.search_blocks * settings.polish_rows**3,
         "group_rows": group,
-        "one_group": group >= n,
         "paired_inputs": max(1, int(each)),
         "shape_rows": 2 * settings.polish_rows,
     }
