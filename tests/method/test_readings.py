@@ -187,9 +187,9 @@ def test_rows_that_show_no_tails_spare_the_fits_of_other_noise(monkeypatch: pyte
     asked: list[str] = []
     worth = readings._worth
 
-    def record(problem, best, first, reading, rows, seed, bar=-np.inf) -> float:
+    def record(problem, best, first, reading, rows, bar=-np.inf) -> float:
         asked.append(reading.words)
-        return worth(problem, best, first, reading, rows, seed, bar)
+        return worth(problem, best, first, reading, rows, bar)
 
     monkeypatch.setattr(readings, "_worth", record)
     rng = np.random.default_rng(3)

@@ -56,13 +56,12 @@ def auto_ensemble(
         names = regime.settings.proposers
         rngs = dict(zip(names, rng.spawn(len(names)), strict=True))
         rngs |= {"second opinions": walking, "neighbour blocks": blocking}
-        looking, parting = rng.spawn(2)
+        (looking,) = rng.spawn(1)
         repeated = repeated_in(train, regime, looking)
         backgrounds = worth_a_look(train, regime, units, repeated)
         settings = regime.settings
-        seed = int(parting.integers(2**31))
         rows = [] if regime.first.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
-        shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows, seed)
+        shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
         taken, interrupted = _Taken(shelf.opened(train, prior, readings, {0})), False
         try:
             _search_readings(taken, shelf.opened, readings, regime, rngs)
@@ -86,7 +85,6 @@ class _Shelf:
     repeated: float
     backgrounds: tuple[Background, ...]
     rows: list[np.ndarray]
-    seed: int
 
     def opened(self, train: Train, prior: Prior, readings: Sequence[Reading], asked: Collection[int]) -> Book:
         """An empty book of one reading, which the reporter follows from now on; others than those asked may follow."""
@@ -102,7 +100,6 @@ class _Shelf:
             met=list(self.rows),
             screened_blocks=regime.first.screened_blocks,
             ladder=regime.first.ladder,
-            seed=self.seed,
             memo=train.memo,
             reporter=self.reporter,
         )

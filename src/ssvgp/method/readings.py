@@ -25,6 +25,7 @@ from ssvgp.large.blocks import block_of
 from ssvgp.model.likelihoods.student import log_t
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train, has_sites
+from ssvgp.run.randomness import evenly, spread_rows
 from ssvgp.search.book import Book
 from ssvgp.settings import Prior, Regime
 
@@ -60,13 +61,13 @@ def better_reading(
     if not open_ones:
         return None
     best, n, own = book.best(), readings[0].train.n, readings[first]
-    rows = np.sort(np.random.default_rng(book.seed).permutation(n)[: regime.settings.block_rows])
+    rows = spread_rows(n, regime.settings.block_rows)
     if any(has_sites(readings[number].train.noise) for number in open_ones) and not _tails_may_pay(book, rows, regime):
         open_ones = [number for number in open_ones if not has_sites(readings[number].train.noise)]
     if not open_ones:
         return None
-    needed = _worth(book.problem, best, own, own, rows, book.seed) + regime.search.slack
-    tasks = [(book.problem, best, own, readings[number], rows, book.seed, needed) for number in open_ones]
+    needed = _worth(book.problem, best, own, own, rows) + regime.search.slack
+    tasks = [(book.problem, best, own, readings[number], rows, needed) for number in open_ones]
     worth = book.workers.map(_worth, tasks)
     leader = int(np.argmax(worth))
     return open_ones[leader] if worth[leader] > needed else None
@@ -126,7 +127,7 @@ def gain_of_tails(residuals: np.ndarray) -> float:
 
 
 def _worth(
-    problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray, seed: int, bar: float = -np.inf
+    problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray, bar: float = -np.inf
 ) -> float:
     """log evidence of a set for some rows (r,) in units of y, under a reading, from its mode under the first.
 
@@ -134,7 +135,7 @@ def _worth(
     afresh. One that will clearly not reach `bar` is given up on its way.
     """
     background = problem.background(best.candidate.background)
-    block = _off_the_grid(block_of(reading.train, rows, [background]), reading.prior, seed)
+    block = _off_the_grid(block_of(reading.train, rows, [background]), reading.prior)
     own = {name: getattr(reading.prior, name) for name in ("rounding", "log_noise", "log_freedom", "mean")}
     prior = replace(problem.prior, **own)
     narrow = replace(problem, blocks=(block,), prior=prior)
@@ -149,13 +150,13 @@ def _worth(
     return max(fair_evidence(narrow, one) for one in found) + slopes
 
 
-def _off_the_grid(block: Block, prior: Prior, seed: int) -> Block:
+def _off_the_grid(block: Block, prior: Prior) -> Block:
     """The rows with a rounded y anywhere in its cell, the same for every reading.
 
     Many residuals of rounded targets are zero, and a density with a peak there would be paid for what is no density.
     """
     cell = np.sqrt(12.0 * (prior.rounding or 0.0))
-    return replace(block, y=block.y + cell * (np.random.default_rng(seed).uniform(size=block.y.size) - 0.5))
+    return replace(block, y=block.y + cell * (evenly(block.y.size) - 0.5))
 
 
 def _afresh(candidate: Candidate, prior: Prior) -> np.ndarray:

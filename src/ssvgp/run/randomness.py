@@ -13,3 +13,16 @@ def generator_of(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31, size=4))
+
+
+def evenly(n: int) -> np.ndarray:
+    """Numbers (n,) spread evenly over [0, 1), the first few as all: multiples of the golden ratio, less wholes.
+
+    Rows chosen by them need no seed, so that answers of two seeds differ by their draws alone.
+    """
+    return np.asarray((np.arange(1, n + 1) * 0.5 * (np.sqrt(5.0) - 1.0)) % 1.0)
+
+
+def spread_rows(n: int, count: int) -> np.ndarray:
+    """At most `count` of n rows, in rising order, from all over the table."""
+    return np.sort(np.argsort(evenly(n), kind="stable")[:count])

@@ -14,6 +14,7 @@ from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
 from ssvgp.run.memo import Memo, once
 from ssvgp.run.progress import Reporter
+from ssvgp.run.randomness import spread_rows
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.dictionary import Order
 from ssvgp.search.probe import MODEST, Bold, Probe, fit_probe, probe
@@ -48,7 +49,6 @@ class Book:
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all
     ladder: float | None = None  # share of the rows on which candidates are met first; None: all
     waves: int = 12  # shapes of single inputs
-    seed: int = 0  # of the rows of a part, from the generator of the fit
     reporter: Reporter | None = None
     memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
@@ -56,7 +56,7 @@ class Book:
         """An empty book of another problem, with the same executor and the same listener."""
         kept = {
             name: getattr(self, name)
-            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "seed", "reporter", "memo")
+            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "reporter", "memo")
         }
         return Book(problem, self.workers, **kept)
 
@@ -79,8 +79,7 @@ class Book:
     def part(self, rows: int) -> Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
-            few = thinned(self.problem, rows, self.seed)
-            self.parts[rows] = Book(few, self.workers, waves=self.waves, seed=self.seed, memo=self.memo)
+            self.parts[rows] = Book(thinned(self.problem, rows), self.workers, waves=self.waves, memo=self.memo)
         return self.parts[rows]
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
@@ -186,13 +185,12 @@ class Book:
         return self.visit_all([probe(self.problem, parent, candidate, workers=self.workers)])[0]
 
 
-def thinned(problem: Problem, rows: int, seed: int = 0) -> Problem:
-    """The problem on at most `rows` rows: some of its blocks, or random rows of the first."""
+def thinned(problem: Problem, rows: int) -> Problem:
+    """The problem on at most `rows` rows: some of its blocks, or rows from all over the first."""
     first = problem.blocks[0]
     if first.y.size <= rows:
         return replace(problem, blocks=problem.blocks[: max(1, rows // first.y.size)])
-    some = np.sort(np.random.default_rng(seed).permutation(first.y.size)[:rows])
-    return replace(problem, blocks=(first.rows(some),))
+    return replace(problem, blocks=(first.rows(spread_rows(first.y.size, rows)),))
 
 
 def add(candidate: Candidate, inputs: Iterable[int]) -> Candidate:
