@@ -25,7 +25,7 @@ from ssvgp.large.blocks import block_of
 from ssvgp.model.likelihoods.student import log_t
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train, has_sites
-from ssvgp.run.randomness import evenly, spread_rows
+from ssvgp.run.randomness import spread_rows
 from ssvgp.search.book import Book
 from ssvgp.settings import Prior, Regime
 
@@ -156,7 +156,8 @@ def _off_the_grid(block: Block, prior: Prior) -> Block:
     Many residuals of rounded targets are zero, and a density with a peak there would be paid for what is no density.
     """
     cell = np.sqrt(12.0 * (prior.rounding or 0.0))
-    return replace(block, y=block.y + cell * (evenly(block.y.size) - 0.5))
+    # at random: rows in order, as repeated ones are, must not get a pattern
+    return replace(block, y=block.y + cell * (np.random.default_rng(0).uniform(size=block.y.size) - 0.5))
 
 
 def _afresh(candidate: Candidate, prior: Prior) -> np.ndarray:
