@@ -73,20 +73,18 @@ def climb(
             break
         reach = np.abs(direction).max()
         step = min(1.0, longest_step / reach)
-        found = _search_line(objective, z, value, gradient, direction, step, most - spent)
+        found = _search_line(objective, z, Height(value, gradient), direction, step, most - spent)
         spent += found.evaluations
         if not found.improved:
             if fresh:
                 break
             b, fresh = unknown(z.size), True  # curvature went stale: start it again
             continue
-        step_made = _Step(found.z, found.z - z, gradient - found.gradient)
+        step_made = _Step(found.z, found.z - z, gradient - found.at.gradient)
         met = [one for one in met if not apart(one.end, found.z)] + [step_made]
-        b = _inverse(found.curvature, b)
-        for one in met if found.curvature is not None else met[-1:]:
-            b = _bfgs(b, one.change, one.gradient_change)
-        gain = found.value - value
-        z, value, gradient, fresh = found.z, found.value, found.gradient, False
+        b = _corrected(b, found.at.curvature, met)
+        gain = found.at.value - value
+        z, (value, gradient, _), fresh = found.z, found.at, False
         if gain < 0.1 * tolerance:
             break
     return Summit(z, value, gradient, b, spent)
@@ -104,6 +102,15 @@ def _inverse(curvature: np.ndarray | None, known: np.ndarray) -> np.ndarray:
     return known.copy() if curvature is None else solve(curvature, np.eye(len(curvature)))
 
 
+def _corrected(b: np.ndarray, curvature: np.ndarray | None, met: list[_Step]) -> np.ndarray:
+    """The inverse Hessian of a place corrected by the steps nearby; without its curvature, the last one by the last."""
+    steps = met[-1:] if curvature is None else met
+    b = _inverse(curvature, b)
+    for one in steps:
+        b = _bfgs(b, one.change, one.gradient_change)
+    return b
+
+
 def _at(z: np.ndarray, known: np.ndarray | None) -> bool:
     return known is not None and not apart(z, known)
 
@@ -116,35 +123,27 @@ def apart(one: np.ndarray, other: np.ndarray) -> bool:
 @dataclass(frozen=True)
 class _Found:
     z: np.ndarray
-    value: float
-    gradient: np.ndarray
+    at: Height
     evaluations: int
     improved: bool
-    curvature: np.ndarray | None = None
 
 
 def _search_line(
-    objective: Objective,
-    z: np.ndarray,
-    value: float,
-    gradient: np.ndarray,
-    direction: np.ndarray,
-    step: float,
-    most: int,
+    objective: Objective, z: np.ndarray, at: Height, direction: np.ndarray, step: float, most: int
 ) -> _Found:
     """Backtrack by quadratic interpolation until the value rises by a hundredth of what the slope promises."""
-    slope = float(gradient @ direction)
+    value, slope = at.value, float(at.gradient @ direction)
     for trial in range(1, min(most, 12) + 1):
         here = z + step * direction
-        new_value, new_gradient, curvature = objective(here)
-        if np.isfinite(new_value) and new_value >= value + 0.01 * step * slope:
-            return _Found(here, new_value, new_gradient, trial, True, curvature)
-        if np.isfinite(new_value):
-            curve = value + step * slope - new_value  # > 0: how far below the tangent
+        new = objective(here)
+        if np.isfinite(new.value) and new.value >= value + 0.01 * step * slope:
+            return _Found(here, new, trial, True)
+        if np.isfinite(new.value):
+            curve = value + step * slope - new.value  # > 0: how far below the tangent
             step *= float(np.clip(0.5 * step * slope / curve, 0.1, 0.5))
         else:
             step *= 0.1
-    return _Found(z, value, gradient, min(most, 12), False)
+    return _Found(z, at, min(most, 12), False)
 
 
 def _bfgs(b: np.ndarray, change: np.ndarray, gradient_change: np.ndarray) -> np.ndarray:

@@ -119,12 +119,14 @@ class Regime:
     def _of_auto(self) -> list[str]:
         s, dense = self.settings, self.dense
         whole = self.exact and self.scout is None
+        blocks = f"{s.blocks} blocks of {s.block_rows} rows"
+        judge = "exact" if whole else f"{blocks}, then all rows where noise is Gaussian" if self.exact else blocks
         first = f"growth from {self.first_rows or 'all'} rows" if whole else f"{s.search_blocks} random blocks"
         start = f"dense start on minibatches of {dense.minibatch_for(self.n)}" if dense else "no dense start"
         every = "every set visited" if self.every_set else f"{self.expanded} sets expanded"
         parts = "one component a set" if self.components is None else f"{self.components} components"
         return [
-            "exact" if self.exact else f"{s.blocks} blocks of {s.block_rows} rows",
+            judge,
             f"kernels {', '.join(self.kernels)}",
             f"slab scales to {max(self.slab_scales):g}",
             f"backgrounds {', '.join(self.backgrounds) or 'none'}",
