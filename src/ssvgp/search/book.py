@@ -49,6 +49,7 @@ class Book:
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all
     ladder: float | None = None  # share of the rows on which candidates are met first; None: all
     waves: int = 12  # shapes of single inputs
+    cheap_rows: int = 0  # a part of so many rows or fewer keeps one thread busy: several would wait for each other
     reporter: Reporter | None = None
     memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
@@ -56,7 +57,7 @@ class Book:
         """An empty book of another problem, with the same executor and the same listener."""
         kept = {
             name: getattr(self, name)
-            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "reporter", "memo")
+            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "cheap_rows", "reporter", "memo")
         }
         return Book(problem, self.workers, **kept)
 
@@ -79,7 +80,9 @@ class Book:
     def part(self, rows: int) -> Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
-            self.parts[rows] = Book(thinned(self.problem, rows), self.workers, waves=self.waves, memo=self.memo)
+            problem = thinned(self.problem, rows)
+            workers = SERIAL if problem.n <= self.cheap_rows else self.workers
+            self.parts[rows] = Book(problem, workers, waves=self.waves, memo=self.memo)
         return self.parts[rows]
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:

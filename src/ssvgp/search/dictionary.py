@@ -113,7 +113,7 @@ def groups(view: Scene, order: Order, columns: np.ndarray, workers: Executor = S
     else:
         tables = _pair_tables(some)
         seen = workers.map(_quadruples, [(some, alpha, bar, b, *tables) for b in range(1, columns.size - 2)])
-    score, parts = _together(seen)
+    score, parts = _together(seen, order.size)
     found = parts[np.argsort(-score, kind="stable")[:KEPT]]
     return _rescored(view, columns, slow, found, order.size)
 
@@ -161,16 +161,15 @@ Found = tuple[np.ndarray, np.ndarray]  # |sums| above the bar, and their inputs 
 
 def _triples(slow: np.ndarray, alpha: np.ndarray, bar: float, c: int) -> Found:
     """All products of the shapes of input c with those of two inputs before it."""
-    before = np.concatenate(list(slow[:, :, :c]), axis=1)
-    own = _parts(np.arange(c)[None], len(slow))
+    before = np.concatenate(list(slow[:, :, :c]), axis=1)  # shape after shape, input after input
     found = []
     for k in range(len(slow)):
-        table = (before * (alpha * slow[k, :, c])[:, None]).T @ before
-        last = np.column_stack([own, np.full(len(own), c), np.full(len(own), k)])
-        found.append(_above(table, bar, last, own))
-    score, parts = _together(found)
-    once = parts[:, 0] < parts[:, 4]  # the same pair stands in the table twice
-    return score[once], parts[once]
+        score, rows, columns = _above((before * (alpha * slow[k, :, c])[:, None]).T @ before, bar)
+        once = rows % c < columns % c  # the same pair stands in the table twice
+        if once.any():
+            (s, a), (t, b) = np.divmod(rows[once], c), np.divmod(columns[once], c)
+            found.append((score[once], _by_turns(a, s, c, k, b, t)))
+    return _together(found, 3)
 
 
 def _pair_tables(slow: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -188,42 +187,39 @@ def _quadruples(
     """All products of the shapes of input b with those of one input before it and of two behind it."""
     kinds = list(product(range(len(slow)), repeat=2))
     left = np.concatenate([slow[s][:, :b] * (alpha * slow[t][:, b])[:, None] for s, t in kinds], axis=1)
-    left_parts = _parts(np.stack([np.arange(b), np.full(b, b)]), len(slow))
     behind, found = comb(slow.shape[2] - b - 1, 2), []  # pairs of inputs behind b come first
     step = max(1, TABLE // left.shape[1])
-    for table, (s, t) in zip(tables, kinds, strict=True):
+    for table, (u, v) in zip(tables, kinds, strict=True):
         for start in range(0, behind, step):
-            part = slice(start, min(start + step, behind))
-            c, e = pairs[part].T
-            right_parts = np.column_stack([c, np.full_like(c, s), e, np.full_like(e, t)])
-            found.append(_above(left.T @ table[:, part], bar, left_parts, right_parts))
-    return _together(found)
+            score, rows, columns = _above(left.T @ table[:, start : min(start + step, behind)], bar)
+            if score.size:
+                kind, a = np.divmod(rows, b)
+                (s, t), (c, e) = np.divmod(kind, len(slow)), pairs[start + columns].T
+                found.append((score, _by_turns(a, s, b, t, c, u, e, v)))
+    return _together(found, 4)
 
 
-def _parts(inputs: np.ndarray, shapes: int) -> np.ndarray:
-    """For inputs (k, q), every combination of shapes after the other: columns input, shape for each of the k."""
-    k, q = inputs.shape
-    out = []
-    for kinds in product(range(shapes), repeat=k):
-        columns = [np.column_stack([inputs[i], np.full(q, kinds[i])]) for i in range(k)]
-        out.append(np.column_stack(columns))
-    return np.concatenate(out)
+def _by_turns(*columns: np.ndarray | int) -> np.ndarray:
+    """Inputs and shapes (., 2 k), each an array or the same for all."""
+    return np.stack(np.broadcast_arrays(*columns), axis=1)
 
 
-def _above(table: np.ndarray, bar: float, left_parts: np.ndarray, right_parts: np.ndarray) -> Found:
-    """The sums of a table that are above the bar either way; the largest of them, where many are."""
+def _above(table: np.ndarray, bar: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The sums of a table that are above the bar either way, with their rows and columns; the largest, where many."""
     np.abs(table, out=table)
     rows, columns = np.divmod(np.flatnonzero(table > bar), table.shape[1])
     score = table[rows, columns]
     if score.size > KEPT:
         kept = np.argpartition(-score, KEPT)[:KEPT]
         rows, columns, score = rows[kept], columns[kept], score[kept]
-    return score, np.column_stack([left_parts[rows], right_parts[columns]])
+    return score, rows, columns
 
 
-def _together(found: Sequence[Found]) -> Found:
+def _together(found: Sequence[Found], size: int) -> Found:
     """Several as one."""
-    return np.concatenate([score for score, _ in found]), np.concatenate([parts for _, parts in found])
+    none = (np.empty(0, dtype=np.float32), np.empty((0, 2 * size), dtype=np.intp))
+    scores, parts = zip(none, *found, strict=True)
+    return np.concatenate(scores), np.concatenate(parts)
 
 
 def _rescored(view: Scene, columns: np.ndarray, slow: np.ndarray, parts: np.ndarray, size: int) -> list[Group]:
