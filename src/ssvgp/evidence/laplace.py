@@ -37,7 +37,6 @@ from ssvgp.model.priors import (
     log_prior,
     log_priors,
     log_set_prior,
-    prior_curvature,
     unpack,
     unpack_all,
 )
@@ -85,10 +84,10 @@ def _heights(
     active, kind = candidate.columns, candidate.background
     parts = [(np.ascontiguousarray(b.X[:, active]), b.y, b.grams.get(kind), b.noise) for b in problem.blocks]
     where = candidate.coordinates
-    slots = [(where.slot(name), f"log_{name}") for name in where.slots]
+    slots, places = [(where.slot(name), f"log_{name}") for name in where.slots], _places(candidate)
 
     def objective(z: np.ndarray) -> Height:
-        value, total = log_prior(z, candidate, problem.prior)
+        value, total, own = log_prior(z, candidate, problem.prior)
         parameters = unpack(z, candidate, problem.prior)
         learned = learned_share(parameters.noise, problem.prior)
         try:
@@ -106,28 +105,33 @@ def _heights(
                     total[place] += getattr(at, name) * (learned if name == "log_noise" else 1.0)
         except NotPositiveDefiniteError:
             return Height(-np.inf, total)
-        return Height(value, total, _curvature(problem, candidate, z, parameters, found))
+        curved = _curvature(places, parameters, learned, found)
+        if curved is not None:
+            curved.flat[:: len(curved) + 1] += own
+        return Height(value, total, curved)
 
     return objective
 
 
-def _curvature(
-    problem: Problem, candidate: Candidate, z: np.ndarray, parameters: Parameters, found: list[Gradient]
-) -> np.ndarray | None:
-    """The curvature (q, q) of the log joint, from the information of the blocks and the prior's own."""
+def _places(candidate: Candidate) -> np.ndarray:
+    """Which coordinate of z each parameter of the information moves with (q, p + 3): tied columns with the same one."""
+    where, p = candidate.coordinates, len(candidate.columns)
+    places = np.zeros((len(where), p + len(SLOTS)))
+    if p:
+        places[where.theta, :p] = np.stack([candidate.gathered(one) for one in np.eye(p)], axis=1)
+    for place, name in enumerate(SLOTS, start=p):
+        if name in where.slots:
+            places[where.slot(name), place] = 1.0
+    return places
+
+
+def _curvature(places: np.ndarray, parameters: Parameters, learned: float, found: list[Gradient]) -> np.ndarray | None:
+    """The curvature (q, q) of the log likelihood in z, from the information of the blocks; None where one has none."""
     each = [at.information for at in found if at.information is not None]
     if len(each) < len(found):
         return None
-    where, known = candidate.coordinates, {"noise": learned_share(parameters.noise, problem.prior)}
-    p = parameters.theta.size
-    turned = np.zeros((z.size, p + len(SLOTS)))
-    if p:
-        turned[where.theta, :p] = np.stack([candidate.gathered(one) for one in np.diag(parameters.theta)], axis=1)
-    for place, name in enumerate(SLOTS, start=p):
-        if name in where.slots:
-            turned[where.slot(name), place] = known.get(name, 1.0)
-    own = np.diag(prior_curvature(z, candidate, problem.prior))
-    whole: np.ndarray = turned @ curvature(each) @ turned.T + own
+    rates = np.concatenate([parameters.theta, [1.0, learned, 1.0]])  # by which each moves with its logarithm
+    whole: np.ndarray = places @ (rates[:, None] * curvature(each) * rates) @ places.T
     return whole
 
 
@@ -137,7 +141,7 @@ def _constant_and_noise(problem: Problem) -> Objective:
     sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
 
     def objective(z: np.ndarray) -> Height:
-        value, slope = log_prior(z, empty, problem.prior)
+        value, slope, _ = log_prior(z, empty, problem.prior)
         noise = unpack(z, empty, problem.prior).noise
         for n, along, square in sums:  # y'y has the part along the constant, with variance `wide`, and the rest
             wide, rest = noise + n * mean, square - along

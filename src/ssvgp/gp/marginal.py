@@ -90,6 +90,12 @@ class State:
         return self.factor.inverse_diagonal()
 
     @property
+    def side(self) -> np.ndarray:
+        """alpha + 2 b (n,), where b is how sites move with the parameters: <A + Kt^-1, M> = (alpha + 2 b)' M alpha."""
+        bend = None if self.settled is None else self.settled.bend
+        return self.alpha if bend is None else self.alpha + 2.0 * bend
+
+    @property
     def pull(self) -> np.ndarray:
         """A = alpha alpha' - Kt^-1 (n, n), and b alpha' + alpha b' where sites move with the parameters."""
         pull = np.outer(self.alpha, self.alpha)
@@ -255,28 +261,43 @@ def gradient(
     return gradient_at(at, parameters, gram, jitter, rows_noise)
 
 
+@dataclass(frozen=True)
+class Moved:
+    """What the parts of Kt make of alpha: dC / d theta (n, p), C (n,) and the background (n,), zeros without one."""
+
+    theta: np.ndarray
+    scale: np.ndarray
+    background: np.ndarray
+
+
 def gradient_at(
     at: State,
     parameters: Parameters,
     gram: np.ndarray | None = None,
     jitter: float = 0.0,
     rows_noise: Likelihood | None = None,
+    moved: Moved | None = None,
+    information: Information | None = None,
 ) -> Gradient:
-    """The gradient of a process that has been factored."""
-    pull = at.pull
-    theta = 0.5 * parameters.scale * at.kernel.pullback(pull)
-    log_scale = 0.5 * parameters.scale * float(np.vdot(pull, at.kernel.matrix))
+    """The gradient of a process that has been factored; A need not be formed where it is known how alpha is `moved`."""
+    held = at.pull if moved is None else at.precision
+    theta, log_scale = at.kernel.pullback(held), float(np.vdot(held, at.kernel.matrix))
+    beside = parameters.background and gram is not None
+    log_background, diagonal = float(np.vdot(held, gram)) if beside else 0.0, np.diagonal(held)
+    if moved is not None:  # <A, M> = (alpha + 2 b)' M alpha - <Kt^-1, M>
+        side = at.side
+        theta, log_scale = side @ moved.theta - theta, float(side @ moved.scale) - log_scale
+        log_background, diagonal = float(side @ moved.background) - log_background, side * at.alpha - diagonal
+    theta, log_scale = 0.5 * parameters.scale * theta, 0.5 * parameters.scale * log_scale
+    log_background *= 0.5 * parameters.background
     if at.settled is not None:
         log_noise = at.settled.slopes.get("noise", 0.0)
     elif (own := row_noise(rows_noise)) is None:
-        log_noise = 0.5 * parameters.noise * float(np.trace(pull))
+        log_noise = 0.5 * parameters.noise * float(diagonal.sum())
     else:
         working = own.at(parameters.noise, jitter)
-        log_noise = 0.5 * float(working.slope @ np.diagonal(pull)) + working.log_terms_slope
-    log_background = 0.0
-    if parameters.background and gram is not None:
-        log_background = 0.5 * parameters.background * float(np.vdot(pull, gram))
+        log_noise = 0.5 * float(working.slope @ diagonal) + working.log_terms_slope
+    slopes = (at.value, theta, log_scale, log_noise, log_background, at.factor.jitter)
     if at.settled is None:
-        return Gradient(at.value, theta, log_scale, log_noise, log_background, at.factor.jitter)
-    freedom = at.settled.slopes.get("freedom", 0.0)
-    return Gradient(at.value, theta, log_scale, log_noise, log_background, at.factor.jitter, freedom, at.settled.state)
+        return Gradient(*slopes, information=information)
+    return Gradient(*slopes, at.settled.slopes.get("freedom", 0.0), at.settled.state, information)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import betaln
@@ -88,7 +89,12 @@ def unpack(z: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
 
 def unpack_all(z: np.ndarray, candidate: Candidate, prior: Prior) -> list[Parameters]:
     """The same for each row of z (r, q)."""
-    return [_parameters(row, candidate, prior) for row in np.exp(np.clip(z, -LOG_LIMIT, LOG_LIMIT))]
+    return [_parameters(row, candidate, prior) for row in np.exp(_bounded(z))]
+
+
+def _bounded(z: np.ndarray) -> np.ndarray:
+    """z within the range of exponentials; written out, since np.clip costs more than what it does to a few numbers."""
+    return np.minimum(np.maximum(z, -LOG_LIMIT), LOG_LIMIT)
 
 
 def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Parameters:
@@ -127,36 +133,38 @@ def _slab_constants(scales: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
     return np.log(table), table**-2.0
 
 
-def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> tuple[float, np.ndarray]:
-    """log p(z) with the Jacobian of log theta, and its gradient (q,)."""
+class PriorHeight(NamedTuple):
+    """log p(z), its gradient (q,), and minus its second derivatives (q,), about."""
+
+    value: float
+    gradient: np.ndarray
+    curvature: np.ndarray
+
+
+def log_prior(z: np.ndarray, candidate: Candidate, prior: Prior) -> PriorHeight:
+    """log p(z) with the Jacobian of log theta, its gradient, and a curvature for an ascent.
+
+    The curvature is that at fixed shares of the slab's scales. In log theta it falls to zero with theta. But a weak
+    input enters the kernel by theta^2, so that the likelihood curves by twice its slope, which the prior balances at a
+    summit: together they are 2 there. Half of that is the least that is taken, since on the way there is less.
+    """
     where = candidate.coordinates
     logs = z[where.theta]
-    theta = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT))
+    theta = np.exp(_bounded(logs))
     slab, slope, _ = log_slab(theta, prior)
     means, sds, constant = _normal_priors(where.slots, prior)
     standard = (z[where.rest] - means) / sds
     value = slab + float(logs.sum()) - 0.5 * float(standard @ standard) + constant
-    return value, np.concatenate([theta * slope + 1.0, -standard / sds])
-
-
-def prior_curvature(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
-    """Minus the second derivatives (q,) of log p(z), at fixed shares of the slab's scales; for an ascent, about.
-
-    That in log theta falls to zero with theta. But a weak input enters the kernel by theta^2, so that the likelihood
-    curves by twice its slope, which the prior balances at a summit: together they are 2 there. Half of that is the
-    least that is taken, since on the way there is less.
-    """
-    where = candidate.coordinates
-    theta = np.exp(np.clip(z[where.theta], -LOG_LIMIT, LOG_LIMIT))
-    curved = -2.0 * theta * log_slab(theta, prior)[1]
-    return np.concatenate([np.maximum(curved, 1.0), _normal_priors(where.slots, prior)[1] ** -2.0])
+    falling = theta * slope
+    gradient = np.concatenate([falling + 1.0, -standard / sds])
+    return PriorHeight(value, gradient, np.concatenate([np.maximum(-2.0 * falling, 1.0), sds**-2.0]))
 
 
 def log_priors(z: np.ndarray, candidate: Candidate, prior: Prior) -> np.ndarray:
     """log p(z) (r,) as in `log_prior`, at each row of z (r, q)."""
     where = candidate.coordinates
     logs = z[:, where.theta]
-    theta = np.exp(np.clip(logs, -LOG_LIMIT, LOG_LIMIT))
+    theta = np.exp(_bounded(logs))
     log_scales, precisions = _slab_constants(prior.slabs)
     each = where.size * (HALF_LOG_2_OVER_PI - log_scales) - 0.5 * (theta * theta).sum(axis=1)[:, None] * precisions
     top = each.max(axis=1)
