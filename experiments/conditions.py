@@ -14,9 +14,10 @@ HOW = """Spreads are standard deviations over trials, trial t has the seed 1000 
 of its own with `n_jobs=1` and one BLAS thread. "Ours alone" marks rows that the paper does not have. As in the paper,
 the MCC of an ML-II GP is that of the best of five thresholds on inverse lengthscales, which only the truth can
 choose; in the league it is that of its own fixed threshold. Methods fit a tiny table before they are timed, so that
-loading a library is no part of it; what JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Wall
-times of trials that ran beside other work are up to three times as long as alone. Where we have one or two trials,
-their spread is taken to be the printed one."""
+loading a library is no part of it; what JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Times
+are those of the trials that ran alone and stored their CPU time, some of the trials of a slow method; the league's are
+by the clock, beside other work, and up to three times as long as alone. Where we have one or two trials, their spread
+is taken to be the printed one."""
 
 
 def conditions(stored: Stored) -> list[str]:
@@ -54,8 +55,8 @@ def _times(stored: Stored) -> list[str]:
         by_clock: dict[str, list[bool]] = {}
         for one in stored.lines.get(name, ()):
             if "error" not in one:
-                by_clock.setdefault(METHODS[one["method"]].label, []).append("cpu_seconds" not in one["scores"])
-        kinds = [sorted(label for label, clock in by_clock.items() if any(clock) is kind) for kind in (False, True)]
+                by_clock.setdefault(METHODS[one["method"]].label, []).append("cpu_seconds" in one["scores"])
+        kinds = [sorted(label for label, timed in by_clock.items() if any(timed) is kind) for kind in (True, False)]
         if by_clock:
             rows.append([name, *("; ".join(labels) or "none" for labels in kinds)])
     if not rows:

@@ -57,8 +57,7 @@ EXPERIMENT1 = Section(
             "mean_sd",
             "The paper's method finds the inputs in most draws, linear and additive methods in few; below the printed "
             "rows stand our default, MCMC, and other readings of how the rivals were run. With m < n it has the ten "
-            "rounds of the authors' code, with m = n the five of B.1. The times of its rows with m < n are of a busy "
-            "machine, two to three times what they are alone on it.",
+            "rounds of the authors' code, with m = n the five of B.1.",
             ("figure3",),
         ),
         Place(

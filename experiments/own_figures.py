@@ -37,7 +37,7 @@ def accuracy(stored: Stored) -> Figure:
         at = ("experiment1", "experiment1", method)
         nmse, seconds, mcc = (stored.values(*at, score) for score in ("nmse", "seconds", "mcc_best"))
         if nmse.size:
-            points.append((float(seconds.mean()), float(nmse.mean()), f"{name} ({mcc.mean():.2f})"))
+            points.append((float(np.nanmean(seconds)), float(nmse.mean()), f"{name} ({mcc.mean():.2f})"))
             ax.plot(*points[-1][:2], "o", markersize=11, color=DARK if METHODS[method].peer else SIGNAL)
     if not points:
         not_run(ax)

@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from experiments import figures, layout, store
 from experiments.conditions import conditions, settings
 from experiments.league_page import league
@@ -60,7 +62,7 @@ def _headline(stored: Stored) -> str:
         at = ("experiment1", "experiment1", method)
         mcc, nmse, seconds = (stored.values(*at, score) for score in ("mcc_best", "nmse", "seconds"))
         if nmse.size:
-            parts.append(f"{name} has MCC {mcc.mean():.2f} and MSE {nmse.mean():.4f} in {_plain(seconds.mean())} s")
+            parts.append(f"{name} has MCC {mcc.mean():.2f} and MSE {nmse.mean():.4f} in {_plain(np.nanmean(seconds))} s")
     return f"On experiment 1 {'; '.join(parts)}." if parts else ""
 
 

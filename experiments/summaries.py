@@ -45,6 +45,8 @@ class Stored:
             if lines and all(swept):
                 return best_threshold(np.array(swept, dtype=float))
             score = "mcc"
+        if score in TIMES and any(map(_timed, lines)):  # the others ran beside other work
+            return np.array([_number(line, score) if _timed(line) else np.nan for line in lines])
         return np.array([_number(line, score) for line in lines], dtype=float)
 
     def _of(self, experiment: str, design: str, method: str) -> list[Line]:
@@ -79,6 +81,11 @@ def _number(line: Line, score: str) -> float:
     return float("nan") if value is None else float(value)
 
 
+def _timed(line: Line) -> bool:
+    """Whether a trial stored its CPU time."""
+    return "cpu_seconds" in line["scores"]
+
+
 def _quoted_seconds(line: Line) -> float:
     """CPU time of fit and prediction where it is stored, since it does not depend on what else ran; or else wall time.
 
@@ -95,6 +102,7 @@ MINUTES = {
     "loo_minutes": "loo_seconds",
     "predict_minutes": "predict_seconds",
 }
+TIMES = frozenset(MINUTES) | frozenset(MINUTES.values())
 
 
 @dataclass(frozen=True)
