@@ -23,7 +23,7 @@ from ssvgp.settings.regime import GROUPS_FITTED
 
 PAIRS = 4  # times as many more pairs are probed where nothing is explained yet: of ten inputs, all of them
 HALF = 0.5  # of the noise: a look that explains more than that of it, or a set of y, is on the right way
-LEAST = 0.005  # of the operations that a look may take, where next to nothing is left to explain
+LEAST = 0.0025  # of the operations that a look may take, where next to nothing is left to explain
 BEHIND = 2 * NEGLIGIBLE  # nats by which a group that looks strong may be behind at first: it may lead on
 
 
