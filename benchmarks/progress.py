@@ -4,7 +4,7 @@ Asked for: after a third of a fit within a factor of two of what did remain, on 
 Time is that of the process, on one thread, so that other work on the machine does not count.
 
     python -m benchmarks.progress            ten tables on which no constant was chosen
-    python -m benchmarks.progress chosen     the twenty from which the work of the phases was read (method/outlook.py)
+    python -m benchmarks.progress chosen     twenty of those that the work of phases was read from (method/outlook.py)
 
 Tables are those of the folder that SSVGP_DATA names, and diabetes of scikit-learn. For each: the
 estimate at a third of the fit over what remained; the worst factor between the two from there on, where less than a

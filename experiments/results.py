@@ -62,7 +62,8 @@ def _headline(stored: Stored) -> str:
         at = ("experiment1", "experiment1", method)
         mcc, nmse, seconds = (stored.values(*at, score) for score in ("mcc_best", "nmse", "seconds"))
         if nmse.size:
-            parts.append(f"{name} has MCC {mcc.mean():.2f} and MSE {nmse.mean():.4f} in {_plain(np.nanmean(seconds))} s")
+            time = _plain(float(np.nanmean(seconds)))
+            parts.append(f"{name} has MCC {mcc.mean():.2f} and MSE {nmse.mean():.4f} in {time} s")
     return f"On experiment 1 {'; '.join(parts)}." if parts else ""
 
 

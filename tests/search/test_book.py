@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, with_curvature
+from ssvgp.evidence.problem import operations
 from ssvgp.evidence.transplant import transplant
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
+from ssvgp.run.progress import Event, Reporter, Work
 from ssvgp.run.workers import Workers
 from ssvgp.search import probe as module
 from ssvgp.search.book import Book, add, drop, thinned
@@ -155,7 +157,7 @@ def test_the_best_and_those_within_reach_of_it(case: Problem) -> None:
 @pytest.mark.parametrize("j", [0, 2, 5, 7])
 def test_the_estimate_of_an_idle_addition_is_close_to_its_fitted_evidence(case: Problem, parent: Fit, j: int) -> None:
     seen = probe(case, parent, add(parent.candidate, [j]))
-    exact = with_curvature(case, fit_probe(case, seen))
+    exact = with_curvature(case, fit_probe(case, seen)[0])
     assert exact.log_evidence < parent.log_evidence  # idle indeed
     # 0.9 and 0.4 nats, or 1.0 and 0.5 where the parent's mode is met from another side: well within the slack
     assert seen.estimate == pytest.approx(exact.log_evidence, abs=0.5 * SearchSettings().slack)
@@ -178,7 +180,7 @@ def test_the_estimate_errs_low_where_an_input_is_strong(case: Problem) -> None:
 
 def test_a_fit_from_a_probe_reaches_the_mode_of_a_cold_start(case: Problem) -> None:
     start = fitted(case, (3,))
-    warm = with_curvature(case, fit_probe(case, probe(case, start, Candidate((1, 3)))))
+    warm = with_curvature(case, fit_probe(case, probe(case, start, Candidate((1, 3))))[0])
     assert warm.summit.value == pytest.approx(fitted(case, (1, 3)).summit.value, abs=0.02)
 
 
@@ -230,3 +232,36 @@ def test_a_part_of_the_rows_is_one_book_that_remembers(case: Problem, parent: Fi
 def test_adding_and_dropping_keep_sets_sorted_and_backgrounds() -> None:
     assert add(Candidate((2, 5), "linear"), np.array([3, 2])) == Candidate((2, 3, 5), "linear")
     assert drop(Candidate((2, 3, 5), "smooth"), [3, 9]) == Candidate((2, 5), "smooth")
+
+
+# --- what the listener hears --------------------------------------------------------------------------------
+
+
+def test_fits_to_a_part_of_the_rows_are_counted_by_their_rows_and_not_told(case: Problem, parent: Fit) -> None:
+    events: list[Event] = []
+    told = Reporter(events.append, lambda: {"growth": Work(1.0)})
+    book = Book(case, reporter=told)
+    told.begin("growth")
+    part = book.part(case.n // 2)
+    few = part.carry(parent)
+    told.end((), 0.0, 1)
+    book.fits[parent.candidate] = parent
+    told.begin("moves")
+    (whole,) = book.visit_all([probe(case, parent, drop(parent.candidate, [1]))])
+    told.end((), 0.0, 2)
+    assert [event.phase for event in events if event.member != "all"] == ["moves"]
+    assert told.spent["growth"] == pytest.approx(few.evaluations * operations(case.n // 2))
+    assert told.spent["moves"] == pytest.approx(whole.evaluations * operations(case.n))
+
+
+def test_all_starts_of_a_probe_are_counted(case: Problem, parent: Fit) -> None:
+    told = Reporter(lambda event: None, lambda: {"growth": Work(1.0)})
+    book = Book(case, reporter=told)
+    seen = probe(case, parent, add(parent.candidate, [0]))
+    twice = replace(seen, starts=(seen.starts[0] + 0.5, *seen.starts), estimate=np.inf)
+    tried = fit_probe(case, twice)
+    told.begin("growth")
+    (kept,) = book.visit_all([twice])
+    told.end((), 0.0, 1)
+    assert len(tried) == 2 and kept.log_evidence == max(one.log_evidence for one in tried)
+    assert told.spent["growth"] == pytest.approx(case.operations * sum(one.evaluations for one in tried))

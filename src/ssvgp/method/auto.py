@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +22,7 @@ from ssvgp.method.readings import Prospect, Reading, better_reading, fair_eviden
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
-from ssvgp.run.progress import Callback, Reporter
+from ssvgp.run.progress import Callback, Reporter, Work, all_of
 from ssvgp.run.workers import Workers, keep_freed_memory, one_blas_thread
 from ssvgp.search.book import Book
 from ssvgp.search.moves import empty_fit
@@ -62,7 +62,7 @@ def auto_ensemble(
         settings = regime.settings
         rows = [] if regime.first.exact else random_rows(train, settings.search_blocks, settings.block_rows, blocking)
         shelf = _Shelf(kernels, regime, workers, Reporter(callback), inputs, repeated, backgrounds, rows)
-        taken, interrupted = _Taken(shelf.opened(train, prior, readings, {0})), False
+        taken, interrupted = _Taken(shelf.opened(train, prior, Prospect(readings, {0}))), False
         try:
             _search_readings(taken, shelf.opened, readings, regime, rngs)
         except KeyboardInterrupt:
@@ -86,8 +86,8 @@ class _Shelf:
     backgrounds: tuple[Background, ...]
     rows: list[np.ndarray]
 
-    def opened(self, train: Train, prior: Prior, readings: Sequence[Reading], asked: Collection[int]) -> Book:
-        """An empty book of one reading, which the reporter follows from now on; others than those asked may follow."""
+    def opened(self, train: Train, prior: Prior, prospect: Prospect) -> Book:
+        """An empty book of one reading, which the reporter follows from now on, with the prospect of others."""
         regime, inputs = self.regime, self.inputs
         filled = replace(prior, slab_scales=regime.slab_scales).for_data(
             train.count, train.d, self.repeated, None if inputs is None else len(inputs), _spread(train, prior)
@@ -105,7 +105,6 @@ class _Shelf:
             reporter=self.reporter,
         )
         self.reporter.restart()
-        prospect = Prospect(readings, asked)
         self.reporter.outlook = lambda: _ahead(book, regime, self.reporter.spent, prospect)
         return book
 
@@ -120,24 +119,26 @@ class _Taken:
 
 def _search_readings(
     taken: _Taken,
-    opened: Callable[[Train, Prior, Sequence[Reading], Collection[int]], Book],
+    opened: Callable[[Train, Prior, Prospect], Book],
     readings: Sequence[Reading],
     regime: Regime,
     rngs: Mapping[str, np.random.Generator],
 ) -> None:
     """Search under the first reading of y, then under others as long as one explains what was found clearly better."""
     asked = {0}
-    _search(taken.book, regime, rngs)
-    other = better_reading(readings, 0, asked, taken.book, regime)
+    book = taken.book
+    _search(book, regime, rngs)
+    other = better_reading(readings, 0, asked, book, regime)
     while other is not None:
         asked.add(other)
-        rival = opened(readings[other].train, readings[other].prior, readings, asked)
+        prospect = Prospect(readings, asked, book.best().candidate.size)
+        rival = opened(readings[other].train, readings[other].prior, prospect)
         _search(rival, regime, rngs)
         first = readings[taken.reading]
         same_rows = _come_to(rival, regime).exact  # evidence of blocks does not compare with that of all rows
         if not same_rows or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
             taken.book, taken.reading = rival, other
-        other = better_reading(readings, other, asked, rival, regime)
+        book, other = rival, better_reading(readings, other, asked, rival, regime)
 
 
 def _spread(train: Train, prior: Prior) -> float | None:
@@ -203,17 +204,17 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator])
             proposer.propose(book, regime, rngs[proposer.name])
 
 
-def _ahead(book: Book, regime: Regime, spent: Mapping[str, float], prospect: Prospect) -> dict[str, float]:
+def _ahead(book: Book, regime: Regime, spent: Mapping[str, float], prospect: Prospect) -> dict[str, Work]:
     """The work of each phase as far as it can be told; a proposer from outside says what share of the rest it takes.
 
     Where another reading of y may follow, so does another search.
     """
-    known = outlook(book, len(book.kernels), regime, spent)
-    rest = sum(known.values())
+    known = outlook(book, regime, spent, prospect.size)
+    rest = all_of(known.values())
     asked = [one for one in proposers_named(regime.settings.proposers) if one.wanted(book, regime.first)]
-    search = {one.name: known.get(one.name, one.share * rest) for one in asked}
+    search = {one.name: known.get(one.name, rest.times(one.share)) for one in asked}
     search |= {name: known[name] for name in (ALL_ROWS,) if name in known}
-    further = prospect.searches(book, regime) * sum(search.values())
+    further = prospect.work(book, regime, search)
     return search | {"another reading": further, "averaging": known["averaging"]}
 
 

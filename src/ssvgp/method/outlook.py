@@ -1,8 +1,10 @@
 """How much work a fit has ahead of it, as far as its book of sets can tell, for estimates of what remains.
 
-Work is counted in evaluations of the likelihood and its gradient on all rows, or on one block. The constants are about
-what ten real tables took (`python -m benchmarks.progress chosen`), and are judged on ten others (without `chosen`).
-Nothing but reports of progress depends on them.
+Fits are counted in evaluations of the likelihood and its gradient, times the operations that one takes on the rows of
+the phase (`Problem.operations`): all rows take a hundred times as long as a block, a part of them a quarter. Looks are
+counted in those of growth. The constants are about the medians of forty real tables and parts of them (those of
+`python -m benchmarks.progress chosen` among them), and are judged on ten others (without `chosen`). Nothing but reports
+of progress depends on them.
 """
 
 from __future__ import annotations
@@ -12,71 +14,87 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.special import logsumexp
 
+from ssvgp.evidence.problem import operations
+from ssvgp.records import has_sites
+from ssvgp.run.progress import Work
 from ssvgp.search.book import Book
-from ssvgp.search.moves import rounds_ahead
 from ssvgp.settings import Regime
 
 ALL_ROWS = "all rows"  # the phase in which what blocks have found meets all rows
 
-AT_FIRST = {
-    "growth": 45.0,
-    "products": 45.0,
-    "second opinions": 15.0,
-    "moves": 60.0,
-    "every set": 0.0,
-    "background": 0.0,
-    "kernels": 40.0,
-    "averaging": 70.0,
-}
-ON_BLOCKS = {
-    "growth": 100.0,
-    "products": 50.0,
-    "second opinions": 60.0,
-    "neighbour blocks": 250.0,
-    "kernels": 250.0,
-    ALL_ROWS: 500.0,
-    "averaging": 1000.0,  # most of it on blocks of 1000 rows, each worth 64 of the usual ones
+ONCE = {  # evaluations, and looks beside those of growth
+    "growth": (28.0, 1.0),
+    "products": (40.0, 1.7),
+    "second opinions": (8.0, 0.5),
+    "background": (45.0, 1.0),
+    "neighbour blocks": (55.0, 5.0),
+    "kernels": (50.0, 1.0),  # on blocks
+    ALL_ROWS: (65.0, 0.0),
+    "averaging": (40.0, 0.5),
 }
 EACH = {
-    "neighbours": 3.0,  # fits of the neighbours of a set, for each of its inputs
-    "backgrounds": 40.0,
-    "kernel": 3.0,  # the leading sets under one more kernel
-    "surprise": 0.25,  # of the work of moves: where another kernel is better they are made again, under it
+    "empty": 20.0,  # moves of no inputs
+    "neighbours": 50.0,  # the same for one more, and for others by the square root of their number
+    "moves": 1.0,  # looks
+    "beside": 0.4,  # of products, and of the inputs that moves will meet, where a background may carry them
+    "kernel": 6.0,  # the leading sets under one more kernel
     "one of all": 2.5,  # a fit where all sets are visited
     "drawn": 35.0,  # a heavy set where rows are few
-    "curvature": 6.0,  # an input of the best set, where they are not
-    "look": 3.0,  # a heavy set there
+    "curvature": 2.5,  # an input of the best set, where they are not
+    "look": 2.0,  # a heavy set there
     "measured": 2.0,  # an input that is priced by likelihoods
+    "reading": 15.0,  # the best set under other readings of y
+    "sites": 1.6,  # times as many evaluations where noise is not Gaussian,
+    "dearer": 3.0,  # which take so many times as long, if the sets that they find are not smaller
 }
 
 
-def outlook(book: Book, kernels: int, regime: Regime, spent: Mapping[str, float]) -> Mapping[str, float]:
-    """Work of each phase of a fit, in their order; `spent` is that of the phases so far."""
-    problem = book.problem
-    if not regime.exact:
-        return {name: work for name, work in ON_BLOCKS.items() if name != ALL_ROWS}
-    if regime.scout is not None:  # fits to all rows are few, but each is worth some of the usual blocks
-        return {**ON_BLOCKS, "averaging": ON_BLOCKS[ALL_ROWS]}
-    if not book.fits:
-        return AT_FIRST
-    size = book.best().candidate.size
-    every = EACH["one of all"] * 2.0**problem.d if regime.every_set else 0.0
-    near = len(book.within(regime.expand_reach))
-    rounds = 1.0 + rounds_ahead(near - 1, regime.expanded - 1)
-    moves = spent.get("moves", EACH["neighbours"] * max(1, size) * rounds)
+def outlook(book: Book, regime: Regime, spent: Mapping[str, float], known_size: int = 0) -> Mapping[str, Work]:
+    """Work of each phase of a search and of averaging, in their order; `spent` are the operations of those so far.
+
+    `known_size` is how many inputs a search under another reading of y has found.
+    """
+    sites = has_sites(book.table.noise)
+    if sites:
+        regime = regime.first  # blocks decide there
+    if regime.scout is not None or not regime.exact:
+        known = _on_blocks(regime)
+    else:
+        known = _on_rows(book, regime, spent, known_size)
+    more = EACH["sites"] if sites else 1.0
+    return {name: Work(more * work.fits, work.looks) for name, work in known.items()}
+
+
+def _on_blocks(regime: Regime) -> dict[str, Work]:
+    """A search on blocks, and what all rows take after it where they are asked."""
+    settings = regime.settings
+    block, many = operations(settings.block_rows), min(settings.blocks, regime.n // settings.block_rows)
+    first, later, whole = settings.search_blocks * block, many * block, operations(regime.n)
+    cost = dict.fromkeys(("growth", "products", "second opinions"), first)
+    cost |= dict.fromkeys(("neighbour blocks", "kernels"), later)
+    cost |= {ALL_ROWS: whole, "averaging": whole} if regime.exact else {"averaging": later}
+    return {name: Work(ONCE[name][0] * each, ONCE[name][1]) for name, each in cost.items()}
+
+
+def _on_rows(book: Book, regime: Regime, spent: Mapping[str, float], known_size: int) -> dict[str, Work]:
+    """A search on all rows, with what the best sets so far let expect of moves and averaging."""
+    problem, each = book.problem, operations(regime.n)
+    size = book.best().candidate.size if book.fits else 1
+    size = size if "products" in spent else max(size, known_size)  # until then it grows
     dense = bool(problem.backgrounds) and 0.0 < problem.prior.with_background < 1.0
-    again = EACH["surprise"] * (0.5 if dense else 1.0) * moves  # a background often leaves kernels no part
+    few = EACH["beside"] if dense else 1.0
+    moves = EACH["empty"] + EACH["neighbours"] * size**0.5 * (1.0 if "background" in spent else few)
+    every = EACH["one of all"] * 2.0**problem.d if regime.every_set else 0.0
     evidences = np.array([found.log_evidence for found in book.fits.values()])
-    return {
-        "growth": AT_FIRST["growth"],
-        "products": AT_FIRST["products"],
-        "second opinions": AT_FIRST["second opinions"],
-        "moves": moves,
-        "every set": every,
-        "background": EACH["backgrounds"] if dense else 0.0,
-        "kernels": (EACH["kernel"] + 0.5 * every) * (kernels - 1) + again if kernels > 1 else 0.0,
-        "averaging": AveragingSteps(book, regime, evidences).all,
-    }
+    work = {name: ONCE[name] for name in ("growth", "products", "second opinions")}
+    work["products"] = few * work["products"][0], work["products"][1]
+    work["moves"] = moves, EACH["moves"]
+    work["every set"] = every, 0.0
+    work["background"] = ONCE["background"] if dense else (0.0, 0.0)
+    work["kernels"] = (EACH["kernel"] + 0.5 * every) * (len(book.kernels) - 1), 0.0
+    averaging, looks = ONCE["averaging"]
+    work["averaging"] = AveragingSteps(book, regime, evidences).all if book.fits else averaging, looks
+    return {name: Work(fits * each, looks) for name, (fits, looks) in work.items()}
 
 
 class AveragingSteps:

@@ -10,7 +10,7 @@ likelihood goes by a bound gets back what the bound gives away, 5 to 12 nats of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,13 +18,16 @@ import numpy as np
 from ssvgp.data.target import Target
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, mode, states
 from ssvgp.evidence.logs import NEGLIGIBLE, NOTICED
+from ssvgp.evidence.problem import operations
 from ssvgp.evidence.transplant import NEW_THETA, transplant
 from ssvgp.gp.marginal import settled
 from ssvgp.gp.sites import row_by_row
 from ssvgp.large.blocks import block_of
+from ssvgp.method.outlook import ALL_ROWS, EACH
 from ssvgp.model.likelihoods.student import log_t
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train, has_sites
+from ssvgp.run.progress import Work, all_of
 from ssvgp.run.randomness import spread_rows
 from ssvgp.search.book import Book
 from ssvgp.settings import Prior, Regime
@@ -88,27 +91,33 @@ def _tails_may_pay(book: Book, rows: np.ndarray, regime: Regime) -> bool:
 
 @dataclass
 class Prospect:
-    """How many searches like the present one may follow, for estimates of what remains: a guess by the best set so far.
+    """What a search under another reading may take, for estimates of what remains: a guess by the best set so far.
 
-    A skewed target mostly passes a curve. Other noise is fitted where tails show, at about three times the cost.
+    A skewed target mostly passes a curve. Other noise is searched where tails show, on the rows that will be asked.
     """
 
     readings: Sequence[Reading]
     searched: Collection[int]
+    size: int = 0  # of the best set under the reading before
     seen: Fit | None = None  # the best set that it was last worked out for
-    found: float = 0.0
+    tails: bool = False
 
-    def searches(self, book: Book, regime: Regime) -> float:
+    def work(self, book: Book, regime: Regime, search: Mapping[str, Work]) -> Work:
+        """To ask the readings that are left, and what may follow, where the phases of the present one take `search`."""
         ways = [has_sites(one.train.noise) for number, one in enumerate(self.readings) if number not in self.searched]
-        if not ways or not book.fits or not regime.exact:
-            return 0.0
-        if not all(ways):
-            return 1.0
-        best, (block, *more) = book.best(), book.problem.blocks
-        if best is not self.seen and best.candidate.size and not more and not has_sites(block.noise):
-            tails = _shown(book, np.arange(block.y.size))
-            self.seen, self.found = best, 3.0 if tails > NEGLIGIBLE else 0.0
-        return self.found
+        if not ways or not book.fits:
+            return Work()
+        rows, own = regime.settings.block_rows, has_sites(book.table.noise)
+        asked = Work(EACH["reading"] * operations(min(regime.n, rows)))
+        if not all(ways) and len(self.searched) == 1:  # after one curve another seldom pays
+            return all_of(search.values()).and_also(asked)
+        best, block = book.best(), book.problem.blocks[0]
+        if best is not self.seen and best.candidate.size and not own:
+            self.seen, self.tails = best, _shown(book, spread_rows(block.y.size, rows)) > NEGLIGIBLE
+        if not self.tails:
+            return asked if own or regime.cheap else Work()
+        again = all_of(work for name, work in search.items() if name != ALL_ROWS)  # which are not asked under sites
+        return Work(EACH["dearer"] * (asked.fits + again.fits), again.looks)
 
 
 def _shown(book: Book, rows: np.ndarray) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 LEAST = 0.03  # share of a fit that must be done before what remains is estimated
 
@@ -57,6 +59,21 @@ def now() -> float:
     return time.perf_counter()
 
 
+class Work(NamedTuple):
+    """What a phase takes: operations of fits, and looks, which are all else that takes time, in any unit."""
+
+    fits: float = 0.0
+    looks: float = 0.0
+
+    def times(self, factor: float) -> Work:
+        """So many times as much."""
+        return Work(factor * self.fits, factor * self.looks)
+
+    def and_also(self, other: Work) -> Work:
+        """Both together."""
+        return Work(self.fits + other.fits, self.looks + other.looks)
+
+
 @dataclass
 class _Phase:
     """Where a phase stands: since when, what was done of it, and what it has said about the rest."""
@@ -68,40 +85,45 @@ class _Phase:
     more: float = 0.0
     looped: float = 0.0
 
-    def seconds_left(self, at: float, pace: float, expected: float) -> float:
-        """Seconds that it still expects: by its own time where it knows its part or its rounds, else by its work."""
+    def open_share(self, expected: Work) -> float:
+        """The share of it that is still to come: it may be more than was expected, or less."""
+        if self.part > 0.0:
+            return 1.0 - self.part
+        return math.exp(-self.done / expected.fits) if expected.fits else 1.0
+
+    def known_seconds(self, at: float) -> float | None:
+        """Seconds that it still takes by its own time, where it knows its part or its rounds."""
         if self.part > 0.0:
             return (at - self.began) * (1.0 - self.part) / self.part
-        if self.more > 0.0:
-            return (at - self.looped) * max(self.more - 1.0, 0.0) / (self.rounds + 1)
-        return pace * expected * math.exp(-self.done / expected) if expected else 0.0  # it may be more or less
+        return (at - self.looped) * max(self.more - 1.0, 0.0) / (self.rounds + 1) if self.more > 0.0 else None
 
 
 @dataclass
 class Reporter:
     """Turns what happens into events, with an estimate of what remains.
 
-    Work is counted in evaluations of the likelihood; each takes as long as it has taken so far. `outlook` tells the
-    work of each phase, in their order, as far as it can be known now; a phase itself may know better, by the rounds of
-    a loop that it plans or by the part of it that is done. A phase that is not listed counts as a middling one. One
-    that is over counts as what was expected of it: looks and probes are no evaluations, and take their time as well.
+    There are two paces, for the operations of fits and for looks, and each goes on as it has so far: which of the two
+    takes the time differs by the table. `outlook` tells the work of each phase, in their order, as far as it can be
+    known now; a phase itself may know better, by the rounds of a loop that it plans or by the part of it that is done.
+    A phase that is not listed counts as a middling one.
     """
 
     callback: Callback | None
-    outlook: Callable[[], Mapping[str, float]] = dict
-    spent: dict[str, float] = field(default_factory=dict)  # work of the phases that are over
+    outlook: Callable[[], Mapping[str, Work]] = dict
+    spent: dict[str, float] = field(default_factory=dict)  # operations of fits in the phases that are over
     current: str = ""
     step: int = 0
     one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self._started, self._fraction = now(), 0.0
+        self._started, self._fraction, self._looked = now(), 0.0, 0.0
+        self._busy, self._since, self._in_fits = 0, 0.0, 0.0
         self.restart()
 
     def restart(self) -> None:
-        """The phases begin anew, at another pace."""
-        self._again, self._done = now(), 0.0
-        self._phase = _Phase(self._again)
+        """The phases begin anew, with fits at another pace; looks are the same as before."""
+        self._done, self._met, self._foreseen, self._fits_before = 0.0, 0.0, 0.0, self._in_fits
+        self._phase = _Phase(now())
         self.spent.clear()
 
     def begin(self, phase: str) -> None:
@@ -118,49 +140,72 @@ class Reporter:
                 self._phase.looped = now()
             self._phase.rounds, self._phase.more = rounds, more
 
+    @contextmanager
+    def fitting(self) -> Iterator[None]:
+        """The time inside is that of fits, once however many threads are at them."""
+        with self.one_at_a_time:
+            if self._busy == 0:
+                self._since = now()
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self.one_at_a_time:
+                self._busy -= 1
+                if self._busy == 0:
+                    self._in_fits += now() - self._since
+
+    def fitted(self, operations: float) -> None:
+        """Fits took so many operations."""
+        with self.one_at_a_time:
+            self._phase.done += operations
+            self._done += operations
+
     def report(
-        self,
-        member: str,
-        best: tuple[int, ...],
-        log_evidence: float,
-        visited: int,
-        part: float | None = None,
-        work: float = 0.0,
+        self, member: str, best: tuple[int, ...], log_evidence: float, visited: int, part: float | None = None
     ) -> None:
-        """Something was fitted by so much work; `part` is the share of the phase that is done, where it is known."""
+        """Something was fitted; `part` is the share of the phase that is done, where it is known."""
         if self.callback is None:
             return
         with self.one_at_a_time:  # sets may be fitted by several threads
             self.step += 1
+            self._phase.part = part or self._phase.part
             expected = self.outlook()
-            if part is not None:
-                self._phase.part, work = part, part * _of(expected, self.current) - self._phase.done
-            self._phase.done += work
-            self._done += work
-            at, pace = now(), self._pace()
-            left = self._phase.seconds_left(at, pace, _of(expected, self.current))
-            self.callback(self._event(member, best, log_evidence, visited, left + self._later(expected, pace)))
+            own, at = _of(expected, self.current), now()
+            open_share = self._phase.open_share(own)
+            looked = self._looked + (1.0 - open_share) * own.looks
+            known = self._phase.known_seconds(at)
+            rest = self._later(expected) if known is not None else self._later(expected).and_also(own.times(open_share))
+            left = (known or 0.0) + self._seconds(rest, looked, at)
+            self.callback(self._event(member, best, log_evidence, visited, left))
 
     def end(self, best: tuple[int, ...], log_evidence: float, visited: int) -> None:
         """The phase is over."""
         self.spent[self.current] = self._phase.done
         if self.callback is not None:
             expected = self.outlook()
-            if self._phase.done > 0.0:
-                self._done += _of(expected, self.current) - self._phase.done
-            later = self._later(expected, self._pace())
-            self.callback(self._event("all", best, log_evidence, visited, later))
+            own = _of(expected, self.current)
+            self._looked += own.looks
+            self._met, self._foreseen = self._met + self._phase.done, self._foreseen + own.fits
+            left = self._seconds(self._later(expected), self._looked, now())
+            self.callback(self._event("all", best, log_evidence, visited, left))
 
-    def _pace(self) -> float:
-        """Seconds for a unit of work."""
-        return (now() - self._again) / self._done if self._done > 0.0 else math.inf
+    def _seconds(self, work: Work, looked: float, at: float) -> float:
+        """Seconds for so much work, each kind as fast as it was; after so many looks."""
+        in_fits = self._in_fits + (at - self._since if self._busy else 0.0)
+        fits = (in_fits - self._fits_before) * work.fits
+        looks = (at - self._started - in_fits) * work.looks
+        return (fits / self._done if self._done else math.inf if fits else 0.0) + (looks / looked if looked else 0.0)
 
-    def _later(self, expected: Mapping[str, float], pace: float) -> float:
-        """Seconds of the phases that come after this one."""
+    def _later(self, expected: Mapping[str, Work]) -> Work:
+        """The work of the phases that come after this one.
+
+        Fits that have taken more than was foreseen may go on to do so: half of it is believed.
+        """
         names = list(expected)
         coming = names[names.index(self.current) + 1 :] if self.current in names else names
-        work = sum(expected[name] for name in coming if name not in self.spent)
-        return pace * work if work else 0.0
+        work = all_of(expected[name] for name in coming if name not in self.spent)
+        return Work(0.5 * (1.0 + self._met / self._foreseen) * work.fits, work.looks) if self._foreseen else work
 
     def _event(self, member: str, best: tuple[int, ...], log_evidence: float, visited: int, left: float) -> Event:
         spent = now() - self._started
@@ -170,6 +215,12 @@ class Reporter:
         return Event(self.current, member, self.step, visited, best, log_evidence, self._fraction, seconds)
 
 
-def _of(expected: Mapping[str, float], phase: str) -> float:
+def all_of(parts: Iterable[Work]) -> Work:
+    """All of it together."""
+    every = list(parts)
+    return Work(sum(one.fits for one in every), sum(one.looks for one in every))
+
+
+def _of(expected: Mapping[str, Work], phase: str) -> Work:
     """The work of a phase; a middling one where it is not listed."""
-    return expected[phase] if phase in expected else sum(expected.values()) / max(1, len(expected))
+    return expected[phase] if phase in expected else all_of(expected.values()).times(1.0 / max(1, len(expected)))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, Problem, fit
+from ssvgp.evidence.laplace import Fit, Problem
 from ssvgp.evidence.logs import log_sum
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.model.priors import Candidate
@@ -17,7 +18,7 @@ from ssvgp.run.progress import Reporter
 from ssvgp.run.randomness import spread_rows
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.search.dictionary import Order
-from ssvgp.search.probe import MODEST, Bold, Probe, fit_probe, probe
+from ssvgp.search.probe import MODEST, Bold, Probe, fit_once, fit_probe, probe
 from ssvgp.search.scene import Scene
 from ssvgp.search.shapes import Shapes
 
@@ -51,14 +52,13 @@ class Book:
     waves: int = 12  # shapes of single inputs
     cheap_rows: int = 0  # a part of so many rows or fewer keeps one thread busy: several would wait for each other
     reporter: Reporter | None = None
+    told: bool = True  # whether each fit is reported; those to a part of the rows are counted and no more
     memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
     def emptied(self, problem: Problem) -> Book:
         """An empty book of another problem, with the same executor and the same listener."""
-        kept = {
-            name: getattr(self, name)
-            for name in ("train", "kernels", "screened_blocks", "ladder", "waves", "cheap_rows", "reporter", "memo")
-        }
+        names = "train kernels screened_blocks ladder waves cheap_rows reporter told memo"
+        kept = {name: getattr(self, name) for name in names.split()}
         return Book(problem, self.workers, **kept)
 
     def become(self, other: Book) -> None:
@@ -80,23 +80,16 @@ class Book:
     def part(self, rows: int) -> Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
-            problem = thinned(self.problem, rows)
-            workers = SERIAL if problem.n <= self.cheap_rows else self.workers
-            self.parts[rows] = Book(problem, workers, waves=self.waves, memo=self.memo)
+            few = thinned(self.problem, rows)
+            workers = SERIAL if few.n <= self.cheap_rows else self.workers
+            self.parts[rows] = Book(few, workers, waves=self.waves, memo=self.memo, reporter=self.reporter, told=False)
         return self.parts[rows]
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
         """A fit of another problem carried over, started at its mode, unless the set is in the book already."""
         if found.candidate not in self.fits:
-            self.fits[found.candidate] = fit(
-                self.problem,
-                found.candidate,
-                found.summit.z,
-                found.summit.inverse_hessian,
-                bar=bar,
-                workers=self.workers,
-                sites=found.sites,
-            )
+            start = (found.summit.z, found.summit.inverse_hessian, 0.05, bar, self.workers, found.sites)
+            (self.fits[found.candidate],) = self.made(fit_once, [(self.problem, found.candidate, *start)])
             self._report([self.fits[found.candidate]])
         return self.fits[found.candidate]
 
@@ -137,6 +130,17 @@ class Book:
         self.probes |= {(parent.candidate, p.candidate, bold): p for p in found}
         return sorted((self.probes[parent.candidate, c, bold] for c in wanted), key=lambda p: -p.estimate)
 
+    def made(self, function: Callable[..., list[Fit]], tasks: Sequence[tuple[Any, ...]]) -> list[Fit]:
+        """The best fit of each task, which may try several starts, over the executor; listeners hear what it took."""
+        if self.reporter is None or self.reporter.callback is None:
+            tried: list[list[Fit]] = self.workers.map(function, tasks)
+        else:
+            with self.reporter.fitting():
+                tried = self.workers.map(function, tasks)
+            evaluations = sum(one.evaluations for found in tried for one in found)
+            self.reporter.fitted(self.problem.operations * evaluations)
+        return [max(found, key=lambda f: f.log_evidence) for found in tried]
+
     def visit_all(self, probes: Sequence[Probe], bar: float = -np.inf) -> list[Fit]:
         """Fit what has not been fitted, in parallel, and return the fits in the order asked.
 
@@ -144,7 +148,7 @@ class Book:
         """
         new = list({p.candidate: p for p in probes if p.candidate not in self.fits}.values())
         inner = self.workers if len(new) == 1 else SERIAL  # several fits keep all threads at work
-        found = self.workers.map(fit_probe, [(self.problem, p, bar, inner) for p in new])
+        found = self.made(fit_probe, [(self.problem, p, bar, inner) for p in new])
         for f in found:
             self.fits[f.candidate] = f
         self._report(found)
@@ -155,20 +159,18 @@ class Book:
         known = [c for c in candidates if c in self.fits]
         probes = self.workers.map(probe, [(self.problem, parent, c, bold, self.workers) for c in known])
         better = [p for p in probes if p.estimate > self.fits[p.candidate].log_evidence + ANOTHER_MODE]
-        for f in self.workers.map(fit_probe, [(self.problem, p, -np.inf, self.workers) for p in better]):
+        for f in self.made(fit_probe, [(self.problem, p, -np.inf, self.workers) for p in better]):
             if f.log_evidence > self.fits[f.candidate].log_evidence:
                 self.fits[f.candidate] = f
 
     def _report(self, found: Sequence[Fit]) -> None:
-        """Report fits that were made together: their work is done when the first is reported."""
-        if self.reporter is None or self.reporter.callback is None:
+        """Report fits that were made together."""
+        if self.reporter is None or self.reporter.callback is None or not self.told:
             return
-        work = float(len(self.problem.blocks) * sum(f.evaluations for f in found))
         for f in found:
             best, size = self.best(), f.candidate.size
             member = f"{self.problem.kernel.name}, {size} inputs" + ", background" * bool(f.candidate.background)
-            self.reporter.report(member, best.candidate.active, best.log_evidence, len(self.fits), work=work)
-            work = 0.0
+            self.reporter.report(member, best.candidate.active, best.log_evidence, len(self.fits))
 
     def advance(self, what: str, done: float, of: float) -> None:
         """Tell the listener that so many of so many steps of the phase, which are about alike, are done."""

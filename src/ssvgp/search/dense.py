@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, fit
+from ssvgp.evidence.laplace import Fit
 from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.moves import prune
+from ssvgp.search.probe import fit_once
 
 
 def dense_starts(
@@ -32,7 +33,7 @@ def dense_starts(
     cuts = [book.problem.candidate(inputs[:size]) for size in sizes if size <= len(inputs)]
     starts = [_start(cut, theta, book) for cut in cuts]
     tasks = [(part.problem, *one, None, 0.2, bar, book.workers) for one in zip(cuts, starts, strict=True)]
-    trials = [trial for trial in book.workers.map(fit, tasks) if trial.log_evidence > bar]
+    trials = [trial for trial in part.made(fit_once, tasks) if trial.log_evidence > bar]
     leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
     if part.problem.n < book.problem.n:
         leaders = [trial for trial in leaders if not _leads_back(part, trial, best)]
@@ -40,7 +41,7 @@ def dense_starts(
     again = [
         (book.problem, t.candidate, t.summit.z, t.summit.inverse_hessian, 0.05, -np.inf, book.workers) for t in new
     ]
-    book.fits |= {found.candidate: found for found in book.workers.map(fit, again)}
+    book.fits |= {found.candidate: found for found in book.made(fit_once, again)}
     return [book.fits[trial.candidate] for trial in leaders]
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from ssvgp.evidence.ascent import SAME_MODE, apart
-from ssvgp.evidence.laplace import Fit, fit
+from ssvgp.evidence.laplace import Fit
 from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import project
 from ssvgp.search.moves import prune
-from ssvgp.search.probe import LEVELS
+from ssvgp.search.probe import LEVELS, fit_once
 
 QUIET = 1.5  # by which log noise is lower at a start that is rougher than the mode, and higher at a smoother one
 SETTLED = 2  # leading sets
@@ -61,7 +61,7 @@ def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
     """Fits of the same set from other starts, as far as they lead elsewhere."""
     known = found.summit.z
     fixed = (None, 0.05, found.log_evidence, book.workers, (), known)
-    fits = book.workers.map(fit, [(book.problem, found.candidate, z, *fixed) for z in starts])
+    fits = book.made(fit_once, [(book.problem, found.candidate, z, *fixed) for z in starts])
     return [one for one in fits if apart(one.summit.z, known)]
 
 

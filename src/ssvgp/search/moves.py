@@ -30,12 +30,12 @@ def empty_fits(book: Book, backgrounds: Sequence[str], bar: float = -np.inf) -> 
     """The same for several backgrounds, fitted side by side and written in their order."""
     candidates = [book.problem.candidate((), background) for background in backgrounds]
     new = [(book, candidate, bar) for candidate in candidates if candidate not in book.fits]
-    book.fits |= {found.candidate: found for found in book.workers.map(_fit_empty, new)}
+    book.fits |= {found.candidate: found for found in book.made(_fit_empty, new)}
     return [book.fits[candidate] for candidate in candidates]
 
 
-def _fit_empty(book: Book, candidate: Candidate, bar: float) -> Fit:
-    return fit(book.problem, candidate, _empty_start(book, candidate), bar=bar, workers=book.workers)
+def _fit_empty(book: Book, candidate: Candidate, bar: float) -> list[Fit]:
+    return [fit(book.problem, candidate, _empty_start(book, candidate), bar=bar, workers=book.workers)]
 
 
 def _empty_start(book: Book, candidate: Candidate) -> np.ndarray:

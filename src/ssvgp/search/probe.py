@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,8 +94,8 @@ def _with_best_strength(problem: Problem, candidate: Candidate, z: np.ndarray, w
     return tries[np.argmax(log_joint_values(problem, candidate, tries, workers))]
 
 
-def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Executor = SERIAL) -> Fit:
-    """The fit of a candidate from the starts of its probe: the mode with the highest evidence, if there are several.
+def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Executor = SERIAL) -> list[Fit]:
+    """The fits of a candidate from the starts of its probe, until one of them settles the question.
 
     One that will clearly not reach `bar` is given up on its way.
     """
@@ -108,8 +109,13 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     for one in workers.map(fit, tasks) if at_once else itertools.starmap(fit, tasks):
         found.append(one)
         if len(found) < len(tasks) and one.log_evidence > seen.estimate + STRONG:
-            return found[-1]
-    return max(found, key=lambda f: f.log_evidence)
+            break
+    return found
+
+
+def fit_once(*task: Any) -> list[Fit]:
+    """A fit from one start, as `fit` takes it."""
+    return [fit(*task)]
 
 
 def bold_start(z: np.ndarray, added: np.ndarray, candidate: Candidate, theta: float) -> np.ndarray:

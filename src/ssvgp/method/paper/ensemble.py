@@ -19,7 +19,7 @@ from ssvgp.method.paper.grid import climb_on, grid, prior_at
 from ssvgp.method.paper.meanfield import draw_members
 from ssvgp.method.paper.spike_slab import intersection
 from ssvgp.records import Ensemble, Member, Train
-from ssvgp.run.progress import Callback, Reporter
+from ssvgp.run.progress import Callback, Reporter, Work
 from ssvgp.run.workers import one_blas_thread
 from ssvgp.settings import PaperSettings
 
@@ -43,7 +43,7 @@ def paper_ensemble(
     """
     settings = settings.for_data(train.n)
     walking, racing, thinning, drawing, climbing = rng.spawn(5)
-    reporter = Reporter(callback, lambda: SHARES)
+    reporter = Reporter(callback, lambda: {name: Work(looks=share) for name, share in SHARES.items()})
     fits = grid(train, kernel, settings, walking, n_jobs, _listener(reporter, settings, train.n) if callback else None)
     members = tuple(_at_centre(fit, kernel) for fit in fits)
     reporter.begin("leave-one-out")
