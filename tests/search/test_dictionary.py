@@ -32,9 +32,9 @@ def looked_at(slow: np.ndarray, alpha: np.ndarray, bar: float, size: int) -> tup
     """All products of three or four of the inputs above the bar, as a look finds them."""
     q = slow.shape[2]
     if size == 3:
-        return module._together([module._triples(slow, alpha, bar, c) for c in range(2, q)], 3)
-    tables = module._pair_tables(slow)
-    return module._together([module._quadruples(slow, alpha, bar, b, *tables) for b in range(1, q - 2)], 4)
+        return module._together([module._triples(slow, alpha, bar, c) for c in range(2, q)])
+    tables = module._pair_table(slow)
+    return module._together([module._quadruples(slow, alpha, bar, b, *tables) for b in range(1, q - 2)])
 
 
 def empty(X: np.ndarray, y: np.ndarray, waves: int = WAVES) -> Scene:

@@ -111,9 +111,9 @@ def groups(view: Scene, order: Order, columns: np.ndarray, workers: Executor = S
     if order.size == 3:
         seen = workers.map(_triples, [(some, alpha, bar, c) for c in range(2, columns.size)])
     else:
-        tables = _pair_tables(some)
-        seen = workers.map(_quadruples, [(some, alpha, bar, b, *tables) for b in range(1, columns.size - 2)])
-    score, parts = _together(seen, order.size)
+        table = _pair_table(some)
+        seen = workers.map(_quadruples, [(some, alpha, bar, b, *table) for b in range(1, columns.size - 2)])
+    score, parts = _together(seen)
     found = parts[np.argsort(-score, kind="stable")[:KEPT]]
     return _rescored(view, columns, slow, found, order.size)
 
@@ -133,7 +133,7 @@ def _pairs(view: Scene, columns: np.ndarray, order: Order) -> tuple[np.ndarray, 
                 t *= t
                 t /= np.maximum((squares[a, :, part] * push).T @ squares[b, :, rest], 1e-30)
                 np.maximum(best, t, out=best)
-        best[np.tril_indices(len(best), m=best.shape[1])] = 0.0
+        best[np.tril_indices(len(best))] = 0.0
         flat = np.argpartition(-best, min(SHOWN, best.size - 1), axis=None)[:SHOWN]
         rows, others = np.divmod(flat, best.shape[1])
         found.append(np.stack([rows, others], axis=1) + start)
@@ -162,41 +162,36 @@ Found = tuple[np.ndarray, np.ndarray]  # |sums| above the bar, and their inputs 
 def _triples(slow: np.ndarray, alpha: np.ndarray, bar: float, c: int) -> Found:
     """All products of the shapes of input c with those of two inputs before it."""
     before = np.concatenate(list(slow[:, :, :c]), axis=1)  # shape after shape, input after input
-    found = []
-    for k in range(len(slow)):
-        score, rows, columns = _above((before * (alpha * slow[k, :, c])[:, None]).T @ before, bar)
-        once = rows % c < columns % c  # the same pair stands in the table twice
-        if once.any():
-            (s, a), (t, b) = np.divmod(rows[once], c), np.divmod(columns[once], c)
-            found.append((score[once], _by_turns(a, s, c, k, b, t)))
-    return _together(found, 3)
+    left = np.concatenate([before * (alpha * own)[:, None] for own in slow[:, :, c]], axis=1)
+    score, rows, columns = _above(left.T @ before, bar)
+    once = rows % c < columns % c  # the same pair stands in the table twice
+    (kind, a), (t, b) = np.divmod(rows[once], c), np.divmod(columns[once], c)
+    k, s = np.divmod(kind, len(slow))
+    return score[once], _by_turns(a, s, c, k, b, t)
 
 
-def _pair_tables(slow: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Inputs (r, 2) of all pairs, the largest first input first, and their products (m, r) for each pair of shapes."""
+def _pair_table(slow: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inputs (r, 2) of all pairs, the largest first input first, and the products (m, r f^2) of all shapes of each."""
     q = slow.shape[2]
     pairs = np.array([(c, e) for c in range(q - 2, -1, -1) for e in range(c + 1, q)])
     first, second = pairs.T
     kinds = product(range(len(slow)), repeat=2)
-    return pairs, [slow[s][:, first] * slow[t][:, second] for s, t in kinds]
+    table = np.stack([slow[s][:, first] * slow[t][:, second] for s, t in kinds], axis=2)
+    return pairs, table.reshape(slow.shape[1], -1)
 
 
-def _quadruples(
-    slow: np.ndarray, alpha: np.ndarray, bar: float, b: int, pairs: np.ndarray, tables: Sequence[np.ndarray]
-) -> Found:
+def _quadruples(slow: np.ndarray, alpha: np.ndarray, bar: float, b: int, pairs: np.ndarray, table: np.ndarray) -> Found:
     """All products of the shapes of input b with those of one input before it and of two behind it."""
     kinds = list(product(range(len(slow)), repeat=2))
     left = np.concatenate([slow[s][:, :b] * (alpha * slow[t][:, b])[:, None] for s, t in kinds], axis=1)
-    behind, found = comb(slow.shape[2] - b - 1, 2), []  # pairs of inputs behind b come first
+    behind, found = comb(slow.shape[2] - b - 1, 2) * len(kinds), []  # pairs of inputs behind b come first
     step = max(1, TABLE // left.shape[1])
-    for table, (u, v) in zip(tables, kinds, strict=True):
-        for start in range(0, behind, step):
-            score, rows, columns = _above(left.T @ table[:, start : min(start + step, behind)], bar)
-            if score.size:
-                kind, a = np.divmod(rows, b)
-                (s, t), (c, e) = np.divmod(kind, len(slow)), pairs[start + columns].T
-                found.append((score, _by_turns(a, s, b, t, c, u, e, v)))
-    return _together(found, 4)
+    for start in range(0, behind, step):
+        score, rows, columns = _above(left.T @ table[:, start : min(start + step, behind)], bar)
+        (kind, a), (pair, other) = np.divmod(rows, b), np.divmod(start + columns, len(kinds))
+        (s, t), (u, v), (c, e) = np.divmod(kind, len(slow)), np.divmod(other, len(slow)), pairs[pair].T
+        found.append((score, _by_turns(a, s, b, t, c, u, e, v)))
+    return _together(found)
 
 
 def _by_turns(*columns: np.ndarray | int) -> np.ndarray:
@@ -215,11 +210,9 @@ def _above(table: np.ndarray, bar: float) -> tuple[np.ndarray, np.ndarray, np.nd
     return score, rows, columns
 
 
-def _together(found: Sequence[Found], size: int) -> Found:
+def _together(found: Sequence[Found]) -> Found:
     """Several as one."""
-    none = (np.empty(0, dtype=np.float32), np.empty((0, 2 * size), dtype=np.intp))
-    scores, parts = zip(none, *found, strict=True)
-    return np.concatenate(scores), np.concatenate(parts)
+    return np.concatenate([score for score, _ in found]), np.concatenate([parts for _, parts in found])
 
 
 def _rescored(view: Scene, columns: np.ndarray, slow: np.ndarray, parts: np.ndarray, size: int) -> list[Group]:
