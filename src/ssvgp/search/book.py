@@ -38,6 +38,7 @@ class Book:
     settled: set[Candidate] = field(default_factory=set)  # fitted from several starts
     shapes: list[Shapes] = field(default_factory=list)  # of the screened blocks, once they are known
     probes: dict[tuple[Candidate, Candidate, Bold], Probe] = field(default_factory=dict)  # by parent, set, starts
+    reviewed: set[tuple[Candidate, float, Candidate, Bold]] = field(default_factory=set)  # beside a fit of a parent
     parts: dict[int, Book] = field(default_factory=dict)  # first looks on a part of the rows, by their number
     seen: tuple[Fit, Scene] | None = None  # the last fit that the dictionary was scored against
     orders: dict[int, Order] = field(default_factory=dict)  # the widest look at products of so many inputs
@@ -63,7 +64,7 @@ class Book:
 
     def become(self, other: Book) -> None:
         """Go on with the problem and the fits of another book: nothing is lost until it is filled."""
-        for name in ("problem", "fits", "expanded", "grown", "paired", "settled", "shapes", "probes", "parts", "seen"):
+        for name in "problem fits expanded grown paired settled shapes probes reviewed parts seen".split():
             setattr(self, name, getattr(other, name))
 
     @property
@@ -155,8 +156,13 @@ class Book:
         return [self.fits[p.candidate] for p in probes]
 
     def revisit(self, parent: Fit, candidates: Iterable[Candidate], bold: Bold = MODEST) -> None:
-        """Fit sets again that look clearly better beside this parent than they are in the book: a better mode."""
-        known = [c for c in candidates if c in self.fits]
+        """Fit sets again that look clearly better beside this parent than they are in the book: a better mode.
+
+        Once beside each fit of the parent is enough.
+        """
+        own = (parent.candidate, parent.log_evidence)
+        known = [c for c in candidates if c in self.fits and (*own, c, bold) not in self.reviewed]
+        self.reviewed |= {(*own, c, bold) for c in known}
         probes = self.workers.map(probe, [(self.problem, parent, c, bold, self.workers) for c in known])
         better = [p for p in probes if p.estimate > self.fits[p.candidate].log_evidence + ANOTHER_MODE]
         for f in self.made(fit_probe, [(self.problem, p, -np.inf, self.workers) for p in better]):
