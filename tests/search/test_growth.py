@@ -9,14 +9,16 @@ import pytest
 from searches import additive, book_of
 
 from experiments import designs
-from experiments.random_functions import random_function
-from ssvgp.evidence.laplace import Block
+from experiments.random_functions import pure_product, random_function
+from ssvgp.evidence.laplace import Block, unexplained
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.dictionary import Group
-from ssvgp.search.growth import grow, grow_on, united
+from ssvgp.search.growth import HALF, grow, grow_by_groups, grow_on, united
 from ssvgp.search.moves import empty_fit
+from ssvgp.search.probe import ROUGH
+from ssvgp.search.view import scene_of
 from ssvgp.settings import SearchSettings
 
 SETTINGS = SearchSettings()
@@ -184,3 +186,29 @@ def test_a_group_that_shows_clearly_is_tried_from_a_rough_start_too() -> None:
     book = book_of(draw.X, draw.y)
     start = book.visit(empty_fit(book), Candidate((50, 53)))
     assert grow(book, start, SETTINGS).candidate.active == (40, 50, 53, 58)
+
+
+def test_loud_inputs_outside_a_rough_set_are_looked_at_from_nothing_though_it_explains_most() -> None:
+    draw = pure_product(24018, 4, 100)
+    true = tuple(np.flatnonzero(draw.relevant).tolist())
+    book = book_of(draw.X, draw.y)
+    empty = empty_fit(book)
+    (wild,) = book.visit_all(book.probe_all(empty, [Candidate((15, 69, 81, 88, 95))], ROUGH))
+    assert book.best() is wild
+    assert unexplained(book.problem, wild) < HALF
+    found = grow_by_groups(book, empty, SETTINGS)
+    assert found is not None
+    assert found.candidate.active == true
+    assert found.log_evidence > wild.log_evidence + 30.0
+
+
+def test_a_set_that_has_every_loud_input_and_explains_most_is_not_doubted_and_stays_in_view() -> None:
+    X, y = product_of(2, 6, 9, n=250)
+    book = book_of(X, y)
+    empty = empty_fit(book)
+    (found,) = book.visit_all(book.probe_all(empty, [Candidate((2, 6, 9))], ROUGH))
+    assert unexplained(book.problem, found) < HALF
+    view, visited = scene_of(book, found), set(book.fits)
+    assert grow_by_groups(book, empty, SETTINGS) is None
+    assert set(book.fits) == visited
+    assert scene_of(book, found) is view

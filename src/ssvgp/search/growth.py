@@ -165,14 +165,17 @@ def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
 def grow_by_groups(book: Book, empty: Fit, settings: SearchSettings) -> Fit | None:
     """Growth from nothing with a group first, where several inputs are loud: single ones may only follow wild rows.
 
-    Those explain little: who has explained more than half can look for groups from there.
+    Those mostly explain little: who has explained more than half, with every loud input in the set, can look for groups
+    from there. One that is loud and left out says that a rough set may have come to its half by wild rows alone.
     """
-    if unexplained(book.problem, book.best()) < HALF:
-        return None
+    best, before = book.best(), book.seen
     view = scene_of(book, empty)
-    nats = excluded_nats(view, empty.candidate)
-    if (beyond_chance(loudness(view, empty.candidate)) > STRONG).sum() < 2:
+    loud = np.flatnonzero(beyond_chance(loudness(view, empty.candidate)) > STRONG)
+    heard = set(loud.tolist()) <= set(best.candidate.active)
+    if loud.size < 2 or (heard and unexplained(book.problem, best) < HALF):
+        book.seen = before  # the next look is at the set where growth has ended, and costs more than this one
         return None
+    nats = excluded_nats(view, empty.candidate)
     found = _add_group(book, empty, view, nats, settings)
     return None if found is None else grow(book, found, settings)
 
