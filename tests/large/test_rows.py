@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,20 +35,27 @@ def features_of(train: Train) -> Features:
     return Features(np.array([0, 3]), shapes, np.array([[0, 0], [1, 0], [1, 1]]), np.array([[0, 1]]))
 
 
+def precision(train: Train) -> np.ndarray:
+    """P - P 1 1' P / 1' P 1 of the whole table: its level has a flat prior."""
+    P = np.linalg.inv(of_target(MEMBER, train.X, train.noise))
+    level = P.sum(1)
+    return P - np.outer(level, level) / level.sum()
+
+
 @pytest.mark.parametrize("noisy", [False, True])
 def test_sums_of_one_group_are_exact(noisy: bool) -> None:
     train = data(noisy=noisy)
-    P = np.linalg.inv(of_target(MEMBER, train.X, train.noise))
+    P = precision(train)
     features = features_of(train)
     values, found = features.values(train.X), sums(train, MEMBER, features, train.n)
     assert np.allclose(found.C, values.T @ P @ values) and np.allclose(found.g, values.T @ P @ train.y)
-    assert found.q == pytest.approx(train.y @ P @ train.y) and found.n == train.n
+    assert found.q == pytest.approx(train.y @ P @ train.y) and found.n == train.n - 1
 
 
 @pytest.mark.parametrize("noisy", [False, True])
 def test_a_screen_scores_every_shape_and_product(noisy: bool) -> None:
     train = data(noisy=noisy)
-    P = np.linalg.inv(of_target(MEMBER, train.X, train.noise))
+    P = precision(train)
     alpha, shapes = P @ train.y, Shapes.of(train.X)
     values = shapes.values(train.X)
     found = screened(train, MEMBER, shapes, np.arange(5), True, train.n, SERIAL)
@@ -58,6 +66,22 @@ def test_a_screen_scores_every_shape_and_product(noisy: bool) -> None:
     assert (np.abs(found.cost / exact - 1.0)[:, [0, 2, 3, 4]] < 0.3).all()  # good enough to rank
     alone = screened(train, MEMBER, shapes, np.array([0, 4]), False, train.n, SERIAL)
     assert np.allclose(alone.gain, found.gain[:, [0, 4]], **single) and alone.pairs.shape == (0, 0)
+
+
+def test_levels_of_groups_are_no_evidence_for_inputs_that_go_with_the_strong_ones() -> None:
+    """The strong part is one function: what its groups have in common with an idle input, they have once."""
+    rng = np.random.default_rng(1)
+    strong = rng.standard_normal(30_000)
+    X = 0.7 * strong[:, None] + 0.7 * rng.standard_normal((30_000, 6))
+    X[:, 1] = strong
+    train = Train(X, strong + rng.standard_normal(30_000), None)
+    idle = np.array([0, 2, 3, 4, 5])
+    features = Features(
+        idle, Shapes.of(X[:, idle]), np.stack([np.arange(5), np.zeros(5, int)], 1), np.empty((0, 2), int)
+    )
+    quiet = replace(MEMBER, parameters=replace(MEMBER.parameters, scale=0.2, noise=1.0, mean=0.0))
+    found = sums(train, quiet, features, 20)
+    assert np.abs(found.g / np.sqrt(np.diagonal(found.C))).max() < 3.5
 
 
 def test_parts_have_every_row_once_from_all_over_the_table() -> None:

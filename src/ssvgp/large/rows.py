@@ -7,8 +7,13 @@ adds nothing but
     g = sum Phi' P y,    C = sum Phi' P Phi,    q = sum y' P y,
 
 to the likelihood: -(q - 2 b'g + b'C b) / 2. What the strong part can explain of Phi within a group is no evidence for
-b, whatever the correlations between columns. Tables are read once in each pass, in pieces, from several places at a
-time, so that neither the order of rows nor their number matters to memory or to the answer.
+b, whatever the correlations between columns. Nor may levels of groups be: the strong part is one function, which
+groups share in truth, and thousands of them would take its likeness to the mean of an idle input there for evidence
+(z of 6 among inputs that go with the strong ones, a million rows). So every group has a level of its own with a flat
+prior, P - P 1 1' P / 1' P 1 in place of P, at the price of a row for each group.
+
+Tables are read once in each pass, in pieces, from several places at a time, so that neither the order of rows nor their
+number matters to memory or to the answer.
 """
 
 from __future__ import annotations
@@ -51,7 +56,7 @@ class Screened:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """g (r,), C (r, r) and q of the head of this module, over n rows."""
+    """g (r,), C (r, r) and q of the head of this module, over n rows, less one for each group."""
 
     g: np.ndarray
     C: np.ndarray
@@ -73,7 +78,7 @@ def screened(
         alpha, noise = np.empty(part.n), _noise(part, member)
         shares: list[float] = []
         for at, chol in _groups(part, member, group):
-            alpha[at] = chol.solve(part.y[at])
+            alpha[at] = _beside_level(chol, part.y[at])
             if not shares:  # one group of the part speaks for the others
                 shares.append(float((np.diagonal(chol.inverse()) * noise[at]).mean()))
         return _scored(part, columns, alpha, shares[0] / noise, some, pairs)
@@ -87,15 +92,25 @@ def sums(train: Train, member: Member, features: Features, group: int, workers: 
 
     def of_part(rows: list[slice]) -> list[np.ndarray]:
         part = gathered(train, rows, columns)
-        total = np.zeros((features.count + 1, features.count + 1))
+        total, levels = np.zeros((features.count + 1, features.count + 1)), np.zeros(1)
         for some, chol in _groups(part, member, group):
-            here = np.column_stack([features.values(part.X[some]), part.y[some]])
+            here = np.column_stack([features.values(part.X[some]), part.y[some], np.ones(some.size)])
             half = chol.half_solve(here)
+            level, half = half[:, -1], half[:, :-1]
+            half = half - np.outer(level, level @ half) / float(level @ level)
             total += half.T @ half
-        return [total]
+            levels += 1.0
+        return [total, levels]
 
-    (both,) = _total(of_part, train, group, workers)
-    return Sums(both[:-1, -1], both[:-1, :-1], float(both[-1, -1]), train.n)
+    both, levels = _total(of_part, train, group, workers)
+    return Sums(both[:-1, -1], both[:-1, :-1], float(both[-1, -1]), train.n - int(levels[0]))
+
+
+def _beside_level(chol: Factor, y: np.ndarray) -> np.ndarray:
+    """alpha (m,) of a group whose level has a flat prior."""
+    alpha, one = chol.solve(np.column_stack([y, np.ones(y.size)])).T
+    out: np.ndarray = alpha - one * float(alpha.sum() / one.sum())
+    return out
 
 
 # --- pieces of the table, and groups within them ------------------------------------------------------------------
