@@ -56,9 +56,10 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     judged: Judged | None = None
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
-        # weak effects of all rows are sums that Gaussian noise has in closed form
-        if not regime.exact and not has_sites(train.noise):
-            lead = members[int(np.argmax(member_weights))]
+        lead = members[int(np.argmax(member_weights))]
+        # weak effects of all rows are sums that Gaussian noise has in closed form; where a background carries those of
+        # all inputs, as one function that groups of rows share in truth, they would be counted twice
+        if not regime.exact and not has_sites(train.noise) and lead.background is None:
             judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)
