@@ -49,17 +49,26 @@ class Factor:
         """K^-1 as a full symmetric matrix (n, n). Cost n^3 / 1.5."""
         inverse, info = lapack.inverse_lower(self.lower)
         _check(info, "invert")
-        # potri fills the lower triangle only and `factor` left zeros above it, so adding the transpose
-        # completes it, with the diagonal counted twice.
-        inverse = inverse + inverse.T
-        inverse.flat[:: inverse.shape[0] + 1] *= 0.5
-        return inverse
+        return _completed(inverse)
 
     def inverse_diagonal(self) -> np.ndarray:
         """The diagonal (n,) of K^-1, from the columns of L^-1. Cost n^3 / 3, half that of `inverse`."""
         triangle, info = lapack.inverse_triangle(self.lower)
         _check(info, "invert")
         return np.einsum("ij,ij->j", triangle, triangle)
+
+
+def _completed(lower: np.ndarray) -> np.ndarray:
+    """The symmetric matrix (n, n) of a lower triangle with zeros above, in its place, by blocks that fit the cache."""
+    n, step = lower.shape[0], STRIP // 2
+    for start in range(0, n, step):
+        own = slice(start, min(start + step, n))
+        block = lower[own, own]
+        both = block + block.T  # with the diagonal counted twice
+        both.flat[:: both.shape[0] + 1] *= 0.5
+        lower[own, own] = both
+        lower[own, own.stop :] = lower[own.stop :, own].T
+    return lower
 
 
 def factor(covariance: np.ndarray, overwrite: bool = False) -> Factor:

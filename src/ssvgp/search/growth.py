@@ -165,14 +165,17 @@ def _pruned(book: Book, tried: Sequence[Candidate], current: Fit) -> Fit | None:
 def grow_by_groups(book: Book, empty: Fit, settings: SearchSettings) -> Fit | None:
     """Growth from nothing with a group first, where several inputs are loud: single ones may only follow wild rows.
 
-    Those mostly explain little: who has explained more than half, with every loud input in the set, can look for groups
-    from there. One that is loud and left out says that a rough set may have come to its half by wild rows alone.
+    Those mostly explain little: who has explained more than half can look for groups from there, unless an input is
+    left out that is louder than it shows alone. That one acts with others, and a rough set may have come to its half by
+    wild rows; what acts by itself is loud too, and shows.
     """
     best, before = book.best(), book.seen
     view = scene_of(book, empty)
-    loud = np.flatnonzero(beyond_chance(loudness(view, empty.candidate)) > STRONG)
-    heard = set(loud.tolist()) <= set(best.candidate.active)
-    if loud.size < 2 or (heard and unexplained(book.problem, best) < HALF):
+    loud, alone = (
+        beyond_chance(one) for one in (loudness(view, empty.candidate), excluded_nats(view, empty.candidate))
+    )
+    heard = set(np.flatnonzero(loud - alone > STRONG).tolist()) <= set(best.candidate.active)
+    if (loud > STRONG).sum() < 2 or (heard and unexplained(book.problem, best) < HALF):
         book.seen = before  # the next look is at the set where growth has ended, and costs more than this one
         return None
     nats = excluded_nats(view, empty.candidate)
