@@ -14,7 +14,7 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.run.progress import Event, Reporter, Work
-from ssvgp.run.workers import Workers
+from ssvgp.run.workers import SERIAL, Workers
 from ssvgp.search import probe as module
 from ssvgp.search.book import Book, add, drop, thinned
 from ssvgp.search.moves import empty_fit
@@ -265,3 +265,14 @@ def test_all_starts_of_a_probe_are_counted(case: Problem, parent: Fit) -> None:
     told.end((), 0.0, 1)
     assert len(tried) == 2 and kept.log_evidence == max(one.log_evidence for one in tried)
     assert told.spent["growth"] == pytest.approx(case.operations * sum(one.evaluations for one in tried))
+
+
+def test_a_part_of_few_rows_keeps_to_one_thread() -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem(
+        (Block(rng.normal(size=(40, 3)), rng.normal(size=40)),), kernel_named("se"), Prior().for_data(40, 3)
+    )
+    with Workers(2) as workers:
+        book = Book(problem, workers, alone=lambda rows: rows <= 20)
+        assert book.part(20).workers is SERIAL and book.part(30).workers is workers
+        assert book.under(kernel_named("linear")).part(20).workers is SERIAL

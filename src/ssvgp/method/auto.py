@@ -100,7 +100,7 @@ class _Shelf:
             met=list(self.rows),
             screened_blocks=regime.first.screened_blocks,
             ladder=regime.first.ladder,
-            cheap_rows=regime.search.cheap_rows,
+            alone=regime.alone,
             memo=train.memo,
             reporter=self.reporter,
         )

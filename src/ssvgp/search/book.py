@@ -51,14 +51,14 @@ class Book:
     screened_blocks: int | None = None  # how many of the blocks are enough to rank inputs; None: all
     ladder: float | None = None  # share of the rows on which candidates are met first; None: all
     waves: int = 12  # shapes of single inputs
-    cheap_rows: int = 0  # a part of so many rows or fewer keeps one thread busy: several would wait for each other
+    alone: Callable[[int], bool] = lambda rows: False  # whether a part of so many rows keeps to one thread
     reporter: Reporter | None = None
     told: bool = True  # whether each fit is reported; those to a part of the rows are counted and no more
     memo: Memo | None = None  # of what depends on X alone, where there are other targets
 
     def emptied(self, problem: Problem) -> Book:
         """An empty book of another problem, with the same executor and the same listener."""
-        names = "train kernels screened_blocks ladder waves cheap_rows reporter told memo"
+        names = "train kernels screened_blocks ladder waves alone reporter told memo"
         kept = {name: getattr(self, name) for name in names.split()}
         return Book(problem, self.workers, **kept)
 
@@ -82,7 +82,7 @@ class Book:
         """A book of the same problem on at most `rows` of its rows: what is hopeless there need not meet them all."""
         if rows not in self.parts:
             few = thinned(self.problem, rows)
-            workers = SERIAL if few.n <= self.cheap_rows else self.workers
+            workers = SERIAL if self.alone(few.n) else self.workers
             self.parts[rows] = Book(few, workers, waves=self.waves, memo=self.memo, reporter=self.reporter, told=False)
         return self.parts[rows]
 

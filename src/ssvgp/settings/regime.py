@@ -95,6 +95,10 @@ class Regime:
         """Threads of a fit: with few rows steps are so short that several would only wait for each other."""
         return 1 if self.cheap else n_jobs
 
+    def alone(self, rows: int) -> bool:
+        """Whether a part of so many rows keeps to one thread, for the same reason."""
+        return rows <= self.search.cheap_rows
+
     def hurried(self) -> Regime:
         """The same with as little work in averaging as can be: for a fit that was interrupted."""
         s = self.settings
