@@ -57,8 +57,8 @@ EXPERIMENT1 = Section(
             "mean_sd",
             "The paper's method finds the inputs in most draws, linear and additive methods in few; below the printed "
             "rows stand our default, MCMC, and other readings of how the rivals were run. With m < n it has the ten "
-            "rounds of the authors' code, with m = n the five of B.1. Last bits decide the mode in a few draws: the same 50 "
-            "with m = n/2 had an MCC of 0.92 and an MSE of 0.0158 on another processor.",
+            "rounds of the authors' code, with m = n the five of B.1. Last bits decide the mode in a few draws: the "
+            "same 50 with m = n/2 had an MCC of 0.92 and an MSE of 0.0158 on another processor.",
             ("figure3",),
         ),
         Place(
