@@ -150,11 +150,11 @@ def _times_as_long() -> str:
         return words
     ratios, short = ([line[name] for line in draws] for name in ("ratio", "one_short_chain"))
     return (
-        f"{words} Other jobs ran beside MCMC here, which made its times longer by up to a half. One right after the"
-        f" other on a quiet machine (`make bench-mcmc_speed`, {len(draws)} draws) MCMC takes {np.median(ratios):.0f}"
-        f" times as long as the default (median; {min(ratios):.0f} to {max(ratios):.0f}): two chains of 800,000"
-        " iterations, which is what Savitsky et al. needed on this design. One chain of the 500,000 whose time is"
-        f" printed would take {np.median(short):.0f} times as long."
+        f"{words} One right after the other, with version 0.1.0 on another machine (`make bench-mcmc_speed`,"
+        f" {len(draws)} draws), MCMC took {np.median(ratios):.0f} times as long as the default (median;"
+        f" {min(ratios):.0f} to {max(ratios):.0f}): two chains of 800,000 iterations, which is what Savitsky et al."
+        " needed on this design. One chain of the 500,000 whose time is printed would have taken"
+        f" {np.median(short):.0f} times as long."
     )
 
 

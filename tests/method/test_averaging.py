@@ -13,6 +13,7 @@ from ssvgp import SSVGPRegressor
 from ssvgp.evidence.importance import all_modes, refine
 from ssvgp.evidence.laplace import Block, Problem, fit, with_curvature
 from ssvgp.gp.kernels.compose import kernel_named
+from ssvgp.large.every_row import judge
 from ssvgp.method import averaging as averaging
 from ssvgp.method.averaging import average
 from ssvgp.model.priors import Candidate
@@ -193,3 +194,16 @@ def test_few_rows_do_not_make_every_set_worth_a_second_look(monkeypatch: pytest.
     monkeypatch.setattr(regime, "FAINT", 0.0)
     SSVGPRegressor(kernel="se", random_state=0).fit(X, y)
     assert len(looked) >= 60
+
+
+def test_beside_a_background_all_rows_judge_no_weak_effects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It carries the small effects of all inputs as one function: they would be counted twice."""
+    asked: list[object] = []
+    monkeypatch.setattr(averaging, "judge", lambda *args: asked.append(args) or judge(*args))
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((700, 120))
+    y = X @ rng.standard_normal(120) / np.sqrt(120) + 0.3 * rng.standard_normal(700)
+    few = AutoSettings(blocks=4, polish_rows=300)
+    found = SSVGPRegressor(kernel="se", exact_limit=300, likelihood="gaussian", settings=few, random_state=0).fit(X, y)
+    assert not found.regime_.exact and found.ensemble_.notes["background"] > 0.5
+    assert not asked and found.ensemble_.weak is None

@@ -17,7 +17,8 @@ from ssvgp.search.book import Book
 from ssvgp.search.dictionary import Group
 from ssvgp.search.growth import HALF, grow, grow_by_groups, grow_on, united
 from ssvgp.search.moves import empty_fit
-from ssvgp.search.probe import ROUGH
+from ssvgp.search.probe import ROUGH, STRONG
+from ssvgp.search.together import beyond_chance, loudness
 from ssvgp.search.view import scene_of
 from ssvgp.settings import SearchSettings
 
@@ -212,3 +213,18 @@ def test_a_set_that_has_every_loud_input_and_explains_most_is_not_doubted_and_st
     assert grow_by_groups(book, empty, SETTINGS) is None
     assert set(book.fits) == visited
     assert scene_of(book, found) is view
+
+
+def test_a_loud_input_that_shows_alone_is_no_reason_to_look_from_nothing() -> None:
+    """What acts by itself makes y large too: a proxy of it, left out of the set, hides no group."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((250, 12))
+    X[:, 5] = X[:, 2] + 0.3 * rng.standard_normal(250)
+    y = np.exp(1.2 * X[:, 2]) + 0.2 * rng.standard_normal(250)
+    book = book_of(X, (y - y.mean()) / y.std())
+    empty = empty_fit(book)
+    (found,) = book.visit_all(book.probe_all(empty, [Candidate((2,))], ROUGH))
+    loud = beyond_chance(loudness(scene_of(book, empty), empty.candidate))
+    assert unexplained(book.problem, found) < HALF and min(loud[2], loud[5]) > STRONG
+    assert grow_by_groups(book, empty, SETTINGS) is None
+    assert set(book.fits) == {empty.candidate, found.candidate}
