@@ -66,8 +66,8 @@ def test_the_times_of_mcmc_and_the_default_are_compared_as_measured_side_by_side
     draws = [{"ratio": ratio, "one_short_chain": ratio / 4} for ratio in (900, 1200, 2000)]
     speed.write_text("\n".join(json.dumps(line) for line in ({"run": "mcmc_speed"}, *draws)))
     note = experiment1_tables(Stored({}))[-1].note
-    assert "3 draws) MCMC takes 1200 times as long as the default (median; 900 to 2000)" in note
-    assert "would take 300 times as long" in note
+    assert "3 draws), MCMC took 1200 times as long as the default (median; 900 to 2000)" in note
+    assert "would have taken 300 times as long" in note
 
 
 def test_ml_ii_is_judged_at_the_one_threshold_that_is_best_on_average(stored_line: Make) -> None:
