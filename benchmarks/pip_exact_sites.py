@@ -34,7 +34,7 @@ from ssvgp.evidence.laplace import Block, Problem, log_model_prior
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.model.priors import Candidate, log_prior, unpack
-from ssvgp.records import Parameters, has_sites
+from ssvgp.records import Parameters, Settling, has_sites
 from ssvgp.settings import Prior
 
 FREEDOM = 5.0
@@ -85,7 +85,7 @@ class Truth:
         rows = block.X[:, candidate.columns]
         K = at.scale * self.problem.kernel.matrix(rows, rows, at.theta) + at.mean
         try:
-            found = noise.settle(K.copy(), block.y, at, self.sites, False)
+            found = noise.settle(K.copy(), block.y, at, self.sites, Settling.VALUE)
         except NotPositiveDefiniteError:
             return -np.inf
         self.sites, n = found.state, block.y.size

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 from ssvgp.gp import expectation, newton
 from ssvgp.gp.sites import ACCURACY, Settled
 from ssvgp.model.likelihoods import BernoulliLogit, BernoulliProbit
-from ssvgp.records import Parameters
+from ssvgp.records import Parameters, Settling
 
 AT = Parameters(np.empty(0), 1.0, 0.1)
 
@@ -60,27 +60,29 @@ def test_moments_of_a_cavity_times_the_likelihood_are_its_integrals(kind: type, 
 
 def test_evidence_of_separated_classes_is_the_integral_where_laplace_is_far_off() -> None:
     likelihood, prior, y = separated()
-    found = expectation.settle(likelihood, prior, y, AT, None, False)
+    found = expectation.settle(likelihood, prior, y, AT, None, Settling.VALUE)
     exact = truth(prior, y, found)
     assert found.value == pytest.approx(exact, abs=0.1)
-    assert newton.settle(likelihood, prior, y, AT, None, False).value < exact - 0.3
+    assert newton.settle(likelihood, prior, y, AT, None, Settling.VALUE).value < exact - 0.3
 
 
 def test_sites_settle_however_large_f_may_be() -> None:
     for scale in (1.0, 100.0, 2000.0):
         likelihood, prior, y = separated(120, scale)
-        found = expectation.settle(likelihood, prior, y, AT, None, True)
-        again = expectation.settle(likelihood, prior, y, AT, found.state, True)
+        found = expectation.settle(likelihood, prior, y, AT, None, Settling.SLOPES)
+        again = expectation.settle(likelihood, prior, y, AT, found.state, Settling.SLOPES)
         assert again.value == pytest.approx(found.value, abs=1e-3)
-        elsewhere = expectation.settle(likelihood, 0.1 * prior, y, AT, None, True)
-        other = expectation.settle(likelihood, prior, y, AT, elsewhere.state, True)
+        elsewhere = expectation.settle(likelihood, 0.1 * prior, y, AT, None, Settling.SLOPES)
+        other = expectation.settle(likelihood, prior, y, AT, elsewhere.state, Settling.SLOPES)
         assert other.value == pytest.approx(found.value, abs=1e-3)
 
 
 def test_a_row_that_counts_less_than_once_says_less() -> None:
     _, prior, y = separated(scale=4.0)
     values = [
-        expectation.settle(BernoulliLogit(np.full(y.size, w), np.zeros(y.size)), prior, y, AT, None, False).value
+        expectation.settle(
+            BernoulliLogit(np.full(y.size, w), np.zeros(y.size)), prior, y, AT, None, Settling.VALUE
+        ).value
         for w in (1.0, 0.5, 1e-6)
     ]
     assert values[0] < values[1] < values[2] == pytest.approx(0.0, abs=1e-3)
@@ -99,7 +101,7 @@ def test_beside_a_relative_sites_settle_to_a_share_of_what_they_move(
 
     def settled(K: np.ndarray, start: np.ndarray | None) -> tuple[Settled, int]:
         sweeps.clear()
-        return expectation.settle(likelihood, K, y, AT, start, True), len(sweeps)
+        return expectation.settle(likelihood, K, y, AT, start, Settling.SLOPES), len(sweeps)
 
     monkeypatch.setattr(expectation, "_swept", counted)
     there = settled(prior, None)[0]

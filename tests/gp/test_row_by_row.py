@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, norm
 
 from ssvgp.gp.sites import Settled, cavities, row_by_row
 from ssvgp.model.likelihoods import Rows, likelihood_named
-from ssvgp.records import Parameters, Sites, has_sites
+from ssvgp.records import Parameters, Settling, Sites, has_sites
 
 N = 60
 RNG = np.random.default_rng(11)
@@ -49,7 +49,7 @@ def truth(sites: Sites, y: np.ndarray, parameters: Parameters, at: Settled, draw
 @pytest.mark.parametrize(("name", "parameters"), [("student-t", AT), ("outliers", FEW)])
 def test_most_of_what_a_bound_gives_away_comes_back(name: str, parameters: Parameters) -> None:
     sites, y = built(name, np.ones(N), np.arange(N))
-    at = sites.settle(PRIOR.copy(), y, parameters, None, False)
+    at = sites.settle(PRIOR.copy(), y, parameters, None, Settling.VALUE)
     exact, found = truth(sites, y, parameters, at), row_by_row(sites, y, parameters, at)
     assert exact > at.value and abs(found - exact) < 0.25 * (exact - at.value) + 0.1
     if name == "student-t":
@@ -58,7 +58,7 @@ def test_most_of_what_a_bound_gives_away_comes_back(name: str, parameters: Param
 
 def test_sites_that_match_moments_have_it_already() -> None:
     sites, y = built("bernoulli", np.ones(N), np.arange(N))
-    at = sites.settle(PRIOR.copy(), y, AT, None, True)
+    at = sites.settle(PRIOR.copy(), y, AT, None, Settling.SLOPES)
     assert row_by_row(sites, y, AT, at) == pytest.approx(at.value, abs=1e-3)
 
 
@@ -67,9 +67,9 @@ def test_it_is_above_the_bound_and_a_weight_of_w_is_the_row_w_times(name: str) -
     weights = 1.0 + (np.arange(N) % 3 == 0)
     copies = np.repeat(np.arange(N), weights.astype(int))
     one, y = built(name, weights, np.arange(N))
-    counted = one.settle(PRIOR.copy(), y, AT, None, False)
+    counted = one.settle(PRIOR.copy(), y, AT, None, Settling.VALUE)
     two, written = built(name, np.ones(copies.size), copies)
-    apart = two.settle(PRIOR[np.ix_(copies, copies)], written, AT, None, False)
+    apart = two.settle(PRIOR[np.ix_(copies, copies)], written, AT, None, Settling.VALUE)
     here = row_by_row(one, y, AT, counted)
     assert here > counted.value
     assert here == pytest.approx(row_by_row(two, written, AT, apart), abs=0.05)
@@ -78,7 +78,7 @@ def test_it_is_above_the_bound_and_a_weight_of_w_is_the_row_w_times(name: str) -
 def test_what_the_others_say_of_a_row_is_what_they_say_without_it() -> None:
     """With sites held, a row that is taken away leaves the posterior of the rest."""
     sites, y = built("student-t", np.ones(N), np.arange(N))
-    at = sites.settle(PRIOR.copy(), y, AT, None, False)
+    at = sites.settle(PRIOR.copy(), y, AT, None, Settling.VALUE)
     mean, variance = cavities(at, sites.weights)
     for row in (0, 17, 59):
         others = np.delete(np.arange(N), row)

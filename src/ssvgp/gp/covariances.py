@@ -8,7 +8,7 @@ from ssvgp.gp.marginal import covariance, of_process
 from ssvgp.gp.neighbours import FARTHEST
 from ssvgp.gp.sites import Settled
 from ssvgp.gp.terms import terms_of
-from ssvgp.records import Likelihood, Member, Sites
+from ssvgp.records import Likelihood, Member, Settling, Sites
 
 
 def near(X_new: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def sites_of(member: Member, X: np.ndarray, y: np.ndarray, sites: Sites) -> Sett
     rows = X[:, member.active]
     sparse = member.kernel.matrix(rows, rows, member.parameters.theta)
     prior = of_process(sparse, member.parameters, background_of(member, X), sparse)
-    found: Settled = sites.settle(prior, y, member.parameters, None, False)
+    found: Settled = sites.settle(prior, y, member.parameters, None, Settling.VALUE)
     return found
 
 

@@ -23,7 +23,7 @@ from ssvgp.gp import newton
 from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.gp.newton import LEAST_CURVATURE
 from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, with_sites
-from ssvgp.records import Parameters
+from ssvgp.records import Parameters, Settling
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -117,7 +117,7 @@ class Sweep:
 
 
 def settle(
-    likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+    likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
 ) -> Settled:
     """Sites of all rows at once. Cost 2 n^3 / 3 a step.
 
@@ -129,20 +129,20 @@ def settle(
     """
     near = start is not None and start.size == 2 * y.size
     state = start if start is not None and near else _from_mode(likelihood, prior, y, at)
-    share, last, enough = 1.0, None, 10.0 * ACCURACY[sharp]
-    for _ in range(4 if near and not sharp else MOST_STEPS):
+    share, last, enough = 1.0, None, 10.0 * ACCURACY[to]
+    for _ in range(4 if near and not to else MOST_STEPS):
         step = _swept(likelihood, prior, y, at, state)
         change = step.worth * (step.led_to - state)
         moved = float(np.abs(change).max())
         if last is None and near:
-            enough = max(enough, ACCURACY[False] * moved)
+            enough = max(enough, ACCURACY[Settling.VALUE] * moved)
         if moved < enough:
             break
         share = _shortened(share, change, last)
         state, last = state + share * (step.led_to - state), change
     if not np.isfinite(step.at.value):
         raise NotPositiveDefiniteError("sites did not settle: y is far from what the parameters allow")
-    return replace(step.at, state=state, precision=step.at.factor.inverse() if sharp else None)
+    return replace(step.at, state=state, precision=step.at.factor.inverse() if to else None)
 
 
 def _swept(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters, state: np.ndarray) -> Sweep:
@@ -173,7 +173,7 @@ def _swept(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters
 
 def _from_mode(likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters) -> np.ndarray:
     """The sites of Laplace's approximation as a state (2 n,)."""
-    found = newton.settle(likelihood, prior, y, at, None, False)
+    found = newton.settle(likelihood, prior, y, at, None, Settling.VALUE)
     return np.concatenate([found.target / found.variance, 1.0 / found.variance])
 
 

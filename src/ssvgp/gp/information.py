@@ -17,7 +17,7 @@ import numpy as np
 
 from ssvgp.gp.kernels.families import Kernel, along
 from ssvgp.gp.marginal import Gradient, Information, Moved, State, gradient_at, state
-from ssvgp.records import Likelihood, Parameters, row_noise
+from ssvgp.records import Likelihood, Parameters, Settling, row_noise
 
 SLOTS = ("scale", "noise", "background")  # behind the inverse lengthscales
 
@@ -33,7 +33,7 @@ def informed(
     start: np.ndarray | None = None,
 ) -> Gradient:
     """`gradient` with the information of the rows, where its kernel can tell. Cost n^2 p more."""
-    at = state(kernel, rows, y, parameters, gram, jitter, rows_noise=rows_noise, start=start)
+    at = state(kernel, rows, y, parameters, gram, jitter, rows_noise=rows_noise, start=start, to=Settling.STEP)
     moved = moved_at(at, parameters, gram)
     known = None if moved is None else information_at(at, y, parameters, moved, jitter, rows_noise)
     return gradient_at(at, parameters, gram, jitter, rows_noise, moved, known)

@@ -21,7 +21,7 @@ import numpy as np
 from ssvgp.gp.kernels.families import Evaluation, Kernel
 from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, factor, stack_of_forms
 from ssvgp.gp.sites import Settled
-from ssvgp.records import Likelihood, Parameters, Sites, has_sites, row_noise
+from ssvgp.records import Likelihood, Parameters, Settling, Sites, has_sites, row_noise
 from ssvgp.settings.machine import CACHED
 
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -130,7 +130,7 @@ def settled(
 ) -> Settled:
     """The sites at given parameters, for active inputs rows (n, p), without gradients."""
     sparse = kernel.matrix(rows, rows, parameters.theta)
-    found: Settled = sites.settle(of_process(sparse, parameters, gram, sparse), y, parameters, start, False)
+    found: Settled = sites.settle(of_process(sparse, parameters, gram, sparse), y, parameters, start, Settling.VALUE)
     return found
 
 
@@ -217,7 +217,7 @@ def _at_sites(
     """log p of one of a stack, whose kernel matrix has its upper triangle only; NaN where it would need repair."""
     whole = np.triu(upper) + np.triu(upper, 1).T
     try:
-        found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, False)
+        found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, Settling.VALUE)
     except NotPositiveDefiniteError:
         return float("nan")
     return found.value
@@ -233,12 +233,13 @@ def state(
     floor: float = 0.0,
     rows_noise: Likelihood | None = None,
     start: np.ndarray | None = None,
+    to: Settling = Settling.SLOPES,
 ) -> State:
     """The factored process at given parameters; sites start from the state `start` (n,) of a relative."""
     evaluation = kernel.evaluate(rows, parameters.theta, floor)
     if has_sites(rows_noise):
         prior = of_process(evaluation.matrix, parameters, gram)
-        here: Settled = rows_noise.settle(prior, y, parameters, start, True)
+        here: Settled = rows_noise.settle(prior, y, parameters, start, to)
         return State(here.value, here.alpha, here.factor, evaluation, here)
     chol = factor(covariance(evaluation.matrix, parameters, gram, jitter, None, rows_noise), overwrite=True)
     alpha = chol.solve(y)

@@ -16,9 +16,10 @@ import numpy as np
 
 from ssvgp.gp.linalg import Factor, least_squares
 from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, with_sites
-from ssvgp.records import Parameters, Working
+from ssvgp.records import Parameters, Settling, Working
 
 LOG_2PI = float(np.log(2.0 * np.pi))
+BESIDE = {Settling.VALUE: 1, Settling.STEP: 2, Settling.SLOPES: 8}  # looks at the means beside a settled relative
 
 
 class Mixture(Protocol):
@@ -42,27 +43,27 @@ class Mixture(Protocol):
 
 
 def settle(
-    likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+    likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
 ) -> Settled:
     """The means of all precisions, by fixed-point steps that learn from the last ones. Cost 2 n^3 / 3 a step.
 
     The bound holds for any means. So where a value alone is asked for beside a relative, one step from its means is
-    enough; and an ascent, which comes by again, need not settle them to the last at each of its places.
+    enough; and an ascent, which comes by again, climbs in the means too, a step of theirs with each of its own.
     """
     near = start is not None and start.size == y.size
     means = start if start is not None and near else likelihood.beginning(y.size, at)
     path: list[tuple[np.ndarray, np.ndarray]] = []
-    for _ in range(MOST_STEPS if not near else MOST_STEPS // 7 if sharp else 1):
+    for left in reversed(range(BESIDE[to] if near else MOST_STEPS)):
         working = likelihood.with_precisions(at, means)
         chol = with_sites(prior, working.variance)
         alpha, v = chol.solve(y), working.variance
         squares = (v * alpha) ** 2 + posterior_variance(v, chol.inverse_diagonal())
         found = likelihood.settled_means(at, squares)
-        if float(np.abs(found - means).max()) < 100.0 * ACCURACY[sharp]:
+        if not left or float(np.abs(found - means).max()) < 100.0 * ACCURACY[to]:
             break
         path = [*path[-4:], (means, found - means)]
         means = _extrapolated(path)
-    if not sharp:
+    if to is Settling.VALUE:
         return _at_means(likelihood, prior, y, at, found)
     value = _value(chol, y, alpha, working)
     precision = chol.inverse()
@@ -71,7 +72,7 @@ def settle(
         "noise": 0.5 * float(working.slope @ pull) + working.log_terms_slope,
         "freedom": likelihood.freedom_slope(at, means),
     }
-    return Settled(value, y, v, alpha, chol, means, precision, None, slopes)
+    return Settled(value, y, v, alpha, chol, found, precision, None, slopes)
 
 
 def _at_means(likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, means: np.ndarray) -> Settled:

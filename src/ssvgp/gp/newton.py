@@ -16,7 +16,7 @@ import numpy as np
 
 from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, with_sites
-from ssvgp.records import Derivatives, Parameters
+from ssvgp.records import Derivatives, Parameters, Settling
 
 LEAST_CURVATURE = float(np.sqrt(np.finfo(float).eps))  # a row that says nothing has a variance of one over it
 
@@ -33,7 +33,7 @@ class Differentiable(Protocol):
 
 
 def settle(
-    likelihood: Differentiable, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+    likelihood: Differentiable, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
 ) -> Settled:
     """The mode of f under the covariance (n, n) of the process, started at alpha (n,). Cost n^3 / 3 a step."""
     alpha = _beginning(likelihood, prior, y, at, start)
@@ -46,7 +46,7 @@ def settle(
         moved = chol.solve(target)
         ahead = target - variance * moved  # K alpha
         gap = float(np.abs(ahead - process).max())
-        if gap < ACCURACY[sharp]:
+        if gap < ACCURACY[to]:
             alpha, process = moved, ahead
             break
         alpha, process = _shortened(likelihood, y, at, (alpha, process, here), (moved, ahead))
@@ -57,7 +57,7 @@ def settle(
     if not np.isfinite(value):
         raise NotPositiveDefiniteError("the mode of f is beyond reach: y is far from what the parameters allow")
     found = Settled(value, target, variance, alpha, chol, alpha)
-    return _with_gradient(likelihood, found, there) if sharp else found
+    return _with_gradient(likelihood, found, there) if to else found
 
 
 def _beginning(

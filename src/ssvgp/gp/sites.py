@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ssvgp.gp.linalg import Factor, factor
-from ssvgp.records import Parameters, Sites
+from ssvgp.records import Parameters, Settling, Sites
 
-ACCURACY = {True: 1e-6, False: 1e-3}  # change at which sites have settled: sharp, for differences of gradients, or not
+# change at which sites have settled
+ACCURACY = {Settling.VALUE: 1e-3, Settling.STEP: 1e-4, Settling.SLOPES: 1e-6}
 MOST_STEPS = 60
 
 

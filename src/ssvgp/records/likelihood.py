@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Protocol, TypeGuard, cast
 
 import numpy as np
@@ -112,6 +113,14 @@ class Response(Protocol):
         ...
 
 
+class Settling(IntEnum):
+    """What sites are settled for: a value alone, the next step of an ascent, or slopes whose differences are taken."""
+
+    VALUE = 0
+    STEP = 1
+    SLOPES = 2
+
+
 class Sites(Protocol):
     """A likelihood that is not Gaussian: by an approximation it gives every row a working target and variance."""
 
@@ -140,10 +149,10 @@ class Sites(Protocol):
         """What the process is added to in each row (n,), exposure included."""
         ...
 
-    def settle(self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool) -> Any:
+    def settle(self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling) -> Any:
         """The record `gp.sites.Settled` for the covariance (n, n) of the process: `gp.newton` or `gp.mixing` has it.
 
-        `start` is the state of a settled relative, None for none; `sharp` asks for gradients too.
+        `start` is the state of a settled relative, None for none; `to` what for: all but a value ask for gradients too.
         """
         ...
 

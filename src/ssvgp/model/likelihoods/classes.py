@@ -14,7 +14,7 @@ from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.gp.sites import Settled
 from ssvgp.model.likelihoods.quadrature import over_f
 from ssvgp.model.likelihoods.rows import Rows, standardised
-from ssvgp.records import Derivatives, Parameters
+from ssvgp.records import Derivatives, Parameters, Settling
 
 
 def _rate(rows: Rows) -> float:
@@ -60,9 +60,9 @@ class BernoulliLogit:
         return Derivatives(w * log_expit(sign * f), first, -curve, -curve * (1.0 - 2.0 * p), *[nothing] * 3)
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def unexplained(self, y: np.ndarray, settled: Settled, at: Parameters) -> float:
         return _left(y, self.weights, float(self.derivatives(y, settled.latent, at).value.sum()))
@@ -119,9 +119,9 @@ class BernoulliProbit:
         return Derivatives(w * log_p, w * sign * h, w * second, w * sign * third, *[nothing] * 3)
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def unexplained(self, y: np.ndarray, settled: Settled, at: Parameters) -> float:
         return _left(y, self.weights, float(self.derivatives(y, settled.latent, at).value.sum()))

@@ -15,7 +15,7 @@ from ssvgp.gp.sites import Settled
 from ssvgp.model.likelihoods.quadrature import over_f
 from ssvgp.model.likelihoods.rows import Rows, standardised
 from ssvgp.model.priors import LOG_LIMIT
-from ssvgp.records import Derivatives, Parameters
+from ssvgp.records import Derivatives, Parameters, Settling
 
 
 def _level(rows: Rows) -> np.ndarray:
@@ -73,9 +73,9 @@ class Poisson:
         return Derivatives(value, self.weights * y - rate, -rate, -rate, *[np.zeros(y.size)] * 3)
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def unexplained(self, y: np.ndarray, settled: Settled, at: Parameters) -> float:
         return _explained_share(y, self.weights, self.shift, settled.latent)
@@ -143,9 +143,9 @@ class NegativeBinomial:
         )
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def unexplained(self, y: np.ndarray, settled: Settled, at: Parameters) -> float:
         return _explained_share(y, self.weights, self.shift, settled.latent)

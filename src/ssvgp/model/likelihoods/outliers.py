@@ -18,7 +18,7 @@ from ssvgp.gp.mixing import settle
 from ssvgp.gp.sites import Settled
 from ssvgp.model.likelihoods.rows import Rows, standardised
 from ssvgp.model.priors import LOG_LIMIT
-from ssvgp.records import Parameters, Working
+from ssvgp.records import Parameters, Settling, Working
 
 WIDE = 100.0  # variance of a gross error: ten times the spread of all targets
 
@@ -42,9 +42,9 @@ class Outliers:
         return np.zeros(self.weights.size)
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def beginning(self, n: int, at: Parameters) -> np.ndarray:
         return np.full(n, -np.log(at.freedom))

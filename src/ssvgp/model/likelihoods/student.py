@@ -15,7 +15,7 @@ from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.gp.mixing import settle
 from ssvgp.gp.sites import Settled
 from ssvgp.model.likelihoods.rows import Rows, standardised
-from ssvgp.records import Parameters, Working
+from ssvgp.records import Parameters, Settling, Working
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,9 @@ class StudentT:
         return np.zeros(self.weights.size)
 
     def settle(
-        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, sharp: bool
+        self, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
     ) -> Settled:
-        return settle(self, prior, y, at, start, sharp)
+        return settle(self, prior, y, at, start, to)
 
     def beginning(self, n: int, at: Parameters) -> np.ndarray:
         return np.zeros(n)
