@@ -57,16 +57,19 @@ def settle(
         working = likelihood.with_precisions(at, means)
         chol = with_sites(prior, working.variance)
         alpha, v = chol.solve(y), working.variance
-        squares = (v * alpha) ** 2 + posterior_variance(v, chol.inverse_diagonal())
+        precision = None if left or not to else chol.inverse()  # has the diagonal too
+        diagonal = chol.inverse_diagonal() if precision is None else np.diagonal(precision)
+        squares = (v * alpha) ** 2 + posterior_variance(v, diagonal)
         found = likelihood.settled_means(at, squares)
         if not left or float(np.abs(found - means).max()) < 100.0 * ACCURACY[to]:
             break
         path = [*path[-4:], (means, found - means)]
         means = _extrapolated(path)
-    if to is Settling.VALUE:
+    if not to:
         return _at_means(likelihood, prior, y, at, found)
     value = _value(chol, y, alpha, working)
-    precision = chol.inverse()
+    if precision is None:
+        precision = chol.inverse()
     pull = alpha**2 - np.diagonal(precision)
     slopes = {
         "noise": 0.5 * float(working.slope @ pull) + working.log_terms_slope,
