@@ -100,10 +100,23 @@ def test_threads_do_not_change_the_answer() -> None:
     assert (both[0].pip_ == both[1].pip_).all() and (both[0].predict(X[:9]) == both[1].predict(X[:9])).all()
 
 
-def test_blocks_decide_where_the_likelihood_has_sites() -> None:
-    """A fit to all rows would be ten times as dear there."""
+@pytest.mark.parametrize(("likelihood", "asked"), [("student-t", True), ("poisson", False)])
+def test_blocks_decide_where_sites_take_many_sweeps_of_all_rows(likelihood: str, asked: bool) -> None:
     X, y = table(7)
     phases: list[str] = []
-    model = SSVGPRegressor(kernel="se", likelihood="student-t", random_state=0, settings=BLOCKS_FIRST)
+    model = SSVGPRegressor(kernel="se", likelihood=likelihood, random_state=0, settings=BLOCKS_FIRST)
+    model.set_params(callback=lambda event: phases.append(event.phase))
+    model.fit(X, y if asked else np.random.default_rng(7).poisson(np.exp(0.7 * X[:, 0])).astype(float))
+    assert "neighbour blocks" in phases and ("all rows" in phases) == asked and model.pip_[0] > 0.9
+
+
+def test_another_reading_goes_on_from_what_all_rows_have_found() -> None:
+    """Heavy tails hide a weak input from the Gaussian; blocks are not searched again."""
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((N, 8))
+    y = np.sin(1.4 * X[:, 0]) + 0.3 * X[:, 3] + 0.3 * rng.standard_t(1.5, N)
+    phases: list[str] = []
+    model = SSVGPRegressor(kernel="se", random_state=0, settings=BLOCKS_FIRST)
     model.set_params(callback=lambda event: phases.append(event.phase)).fit(X, y)
-    assert "neighbour blocks" in phases and "all rows" not in phases and model.pip_[0] > 0.9
+    assert model.fitted_.reading == "heavy tails" and model.get_support(indices=True).tolist() == [0, 3]
+    assert sum(one != "growth" and other == "growth" for one, other in zip(["", *phases], phases, strict=False)) == 1

@@ -11,10 +11,10 @@ from scipy.stats import t as student
 
 from ssvgp import SSVGPRegressor, load
 from ssvgp.data.target import robust_target, target_of
-from ssvgp.evidence.laplace import Block, Problem, fit
+from ssvgp.evidence.laplace import Block, Fit, Problem, fit
 from ssvgp.gp.kernels.families import squared_exponential
 from ssvgp.method import readings
-from ssvgp.method.readings import Reading, better_reading, gain_of_tails
+from ssvgp.method.readings import Reading, Worth, better_reading, gain_of_tails
 from ssvgp.model.likelihoods import Rows, likelihood_named
 from ssvgp.records import Train, has_sites
 from ssvgp.search.book import Book
@@ -83,7 +83,7 @@ def chosen(X: np.ndarray, y: np.ndarray, active: tuple[int, ...], first: int, th
     found = fit(problem, candidate, start)
     book = Book(problem, fits={candidate: found})
     other = better_reading(readings, first, {first}, book, regime_for(*X.shape))
-    return None if other is None else readings[other].words
+    return None if other is None else readings[other.number].words
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -185,13 +185,13 @@ def test_the_gain_of_tails_is_that_of_the_best_student_t(nu: float | None) -> No
 
 def test_rows_that_show_no_tails_spare_the_fits_of_other_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    worth = readings._worth
+    worth = readings._on_rows
 
-    def record(problem, best, first, reading, rows, bar=-np.inf) -> float:
+    def record(problem, best, first, reading, rows) -> tuple[Worth, Fit]:
         asked.append(reading.words)
-        return worth(problem, best, first, reading, rows, bar)
+        return worth(problem, best, first, reading, rows)
 
-    monkeypatch.setattr(readings, "_worth", record)
+    monkeypatch.setattr(readings, "_on_rows", record)
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 6))
     f = np.sin(X[:, 0]) + 0.5 * X[:, 1]

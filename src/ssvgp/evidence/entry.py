@@ -24,8 +24,15 @@ class Entry:
 
 def member_at(entry: Entry, z: np.ndarray) -> Member:
     """The member of a set at parameters z (q,): it counts columns, as predictions do."""
-    candidate: Candidate = entry.fit.candidate
-    parameters = unpack(z, candidate, entry.problem.prior)
-    active = np.array(candidate.columns, dtype=np.intp)
-    background = entry.problem.background(candidate.background)
-    return Member(active, parameters, entry.problem.kernel, np.ones(active.size), background)
+    return _member(entry.problem, entry.fit.candidate, z)
+
+
+def member_of(problem: Problem, found: Fit) -> Member:
+    """The member of a set at its mode."""
+    return _member(problem, found.candidate, found.summit.z)
+
+
+def _member(problem: Problem, candidate: Candidate, z: np.ndarray) -> Member:
+    parameters, active = unpack(z, candidate, problem.prior), np.array(candidate.columns, dtype=np.intp)
+    background = problem.background(candidate.background)
+    return Member(active, parameters, problem.kernel, np.ones(active.size), background)

@@ -19,7 +19,6 @@ from ssvgp.gp.sites import ACCURACY, MOST_STEPS, Settled, posterior_variance, wi
 from ssvgp.records import Parameters, Settling, Working
 
 LOG_2PI = float(np.log(2.0 * np.pi))
-BESIDE = {Settling.VALUE: 1, Settling.STEP: 2, Settling.SLOPES: 8}  # looks at the means beside a settled relative
 
 
 class Mixture(Protocol):
@@ -53,7 +52,8 @@ def settle(
     near = start is not None and start.size == y.size
     means = start if start is not None and near else likelihood.beginning(y.size, at)
     path: list[tuple[np.ndarray, np.ndarray]] = []
-    for left in reversed(range(BESIDE[to] if near else MOST_STEPS)):
+    few = near and to is not Settling.SLOPES
+    for left in reversed(range(1 + to if few else MOST_STEPS)):
         working = likelihood.with_precisions(at, means)
         chol = with_sites(prior, working.variance)
         alpha, v = chol.solve(y), working.variance

@@ -3,17 +3,20 @@
 Fits to blocks cost next to nothing beside fits to all rows, but a block cannot see weak effects, and the evidence of
 blocks is not that of the table. Where rows are few enough for that (`Regime.scout`), the search on blocks is a first
 look and no more: the sets it leads to are fitted to all rows, lose and gain inputs there, and are weighed as in any
-exact fit. Not so where the likelihood has sites: a fit to all rows is ten times as dear there, and blocks decide.
+exact fit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Block, Fit
+from ssvgp.evidence.laplace import Block, Fit, Problem
 from ssvgp.method.proposers import kernels
+from ssvgp.model.likelihoods import AS_IT_IS
+from ssvgp.records import Train, has_sites
 from ssvgp.search.book import Book, add
 from ssvgp.search.growth import grow
 from ssvgp.search.ladder import climbing
@@ -25,36 +28,62 @@ from ssvgp.search.view import excluded_nats, scene_of
 from ssvgp.settings import Regime
 
 
+def asked_of_all_rows(train: Train) -> bool:
+    """Whether all rows have the last word: not of classes and counts, whose sites take many sweeps of all rows."""
+    return not has_sites(train.noise) or train.noise.name not in AS_IT_IS
+
+
 def on_all_rows(book: Book, regime: Regime, rng: np.random.Generator | None) -> None:
     """The leading sets of blocks fitted to all rows, with additions, drops and swaps there.
 
     The generator is that of the other kernels, None where these are not asked.
     """
-    _go_on_with_all_rows(book, regime)
-    found = grow(book, prune(book, book.best()), narrow(regime.moves))
-    while (better := _with_a_pair(book, found, regime)) is not None:
-        found = grow(book, better, narrow(regime.moves))
-    explore(book, regime)
+    lead = _go_on_with_all_rows(book, book, regime)
+    for found in _leaders(lead, regime):
+        book.carry(found)
+    _move(book, regime)
     if rng is not None:
         kernels(book, regime, rng)
 
 
-def _go_on_with_all_rows(book: Book, regime: Regime) -> None:
-    """All rows as one block in the book, with the leading sets, under the kernel that blocks found best.
+def read_otherwise(book: Book, first: Book, restated: Callable[[Problem, Fit], Fit], regime: Regime) -> None:
+    """The sets that lead under one reading of y fitted to all rows under another, with additions and drops there.
 
-    Kernels that blocks would not weigh at all are asked no more.
+    `restated` says of a fit under the first reading where it starts under the other.
     """
-    every = sorted((one for one in (book, *book.others) if one.fits), key=lambda one: -one.best().log_evidence)
-    lead, train = every[0], book.table
+    lead = _go_on_with_all_rows(book, first, regime)
+    for found in _leaders(lead, regime):
+        book.carry(restated(book.problem, found))
+    _move(book, regime)
+
+
+def _move(book: Book, regime: Regime) -> None:
+    """Additions, drops and swaps from the best set, and pairs as long as one is better.
+
+    Swaps of sets within reach are left out where sites make fits several times as dear.
+    """
+    found = grow(book, prune(book, book.best()), narrow(regime.moves))
+    while (better := _with_a_pair(book, found, regime)) is not None:
+        found = grow(book, better, narrow(regime.moves))
+    if not has_sites(book.table.noise):
+        explore(book, regime)
+
+
+def _go_on_with_all_rows(book: Book, first: Book, regime: Regime) -> Book:
+    """All rows as one block in the book, empty, under the kernel that led in another, whose book is returned.
+
+    Kernels that would not be weighed at all there are asked no more.
+    """
+    every = sorted((one for one in (first, *first.others) if one.fits), key=lambda one: -one.best().log_evidence)
+    lead, train = replace(every[0], others=[]), book.table
     bar = lead.best().log_evidence - 2.0 * regime.search.reach
-    block = Block.of(np.asarray(train.X[:]), train.y, lead.problem.backgrounds, train.noise, train.memo)
+    block = Block.of(np.asarray(train.X[:]), train.y, book.problem.backgrounds, train.noise, train.memo)
     book.kernels = tuple(one.problem.kernel for one in every if one.best().log_evidence > bar)
     book.others, book.ladder, book.screened_blocks = [], regime.ladder, regime.screened_blocks
-    whole = book.emptied(replace(lead.problem, blocks=(block,)))
+    whole = book.emptied(replace(book.problem, kernel=lead.problem.kernel, blocks=(block,)))
     empty_fit(whole)
-    for found in _leaders(lead, regime):
-        whole.carry(found)
     book.become(whole)
+    return lead
 
 
 def _leaders(lead: Book, regime: Regime) -> list[Fit]:

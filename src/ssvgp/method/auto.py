@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Block, Problem
+from ssvgp.evidence.laplace import Block, Fit, Problem
 from ssvgp.gp.kernels.families import Kernel, squared_exponential
 from ssvgp.gp.terms import Background
 from ssvgp.large.blocks import block_of, random_rows
 from ssvgp.method import proposers as _registered  # noqa: F401  (they join the registry)
-from ssvgp.method.all_rows import on_all_rows
+from ssvgp.method.all_rows import asked_of_all_rows, on_all_rows, read_otherwise
 from ssvgp.method.averaging import average
 from ssvgp.method.backgrounds import repeated_in, worth_a_look
 from ssvgp.method.outlook import ALL_ROWS, outlook
-from ssvgp.method.readings import Prospect, Reading, better_reading, fair_evidence
+from ssvgp.method.readings import Prospect, Reading, better_reading, restated, worth_of
 from ssvgp.model.inputs import Inputs
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Ensemble, Member, Parameters, Searched, Train, has_sites
@@ -125,20 +125,33 @@ def _search_readings(
     rngs: Mapping[str, np.random.Generator],
 ) -> None:
     """Search under the first reading of y, then under others as long as one explains what was found clearly better."""
-    asked = {0}
+    asked, present = {0}, 0
     book = taken.book
     _search(book, regime, rngs)
-    other = better_reading(readings, 0, asked, book, regime)
-    while other is not None:
-        asked.add(other)
+    while (better := better_reading(readings, present, asked, book, regime)) is not None:
+        first, other = readings[present], readings[better.number]
+        asked.add(better.number)
         prospect = Prospect(readings, asked, book.best().candidate.size)
-        rival = opened(readings[other].train, readings[other].prior, prospect)
-        _search(rival, regime, rngs)
-        first = readings[taken.reading]
-        same_rows = _come_to(rival, regime).exact  # evidence of blocks does not compare with that of all rows
-        if not same_rows or _in_units_of_y(rival, readings[other]) > _in_units_of_y(taken.book, first):
-            taken.book, taken.reading = rival, other
-        book, other = rival, better_reading(readings, other, asked, rival, regime)
+        rival = opened(other.train, other.prior, prospect)
+        if regime.scout is None:
+            _search(rival, regime, rngs)
+        else:
+            _read_otherwise(rival, book, first, other, better.found, regime)
+        known = worth_of(readings[taken.reading], taken.book, regime)
+        if worth_of(other, rival, regime).beyond(known) > 0.0:
+            taken.book, taken.reading = rival, better.number
+        book, present = rival, better.number
+
+
+def _read_otherwise(rival: Book, book: Book, first: Reading, other: Reading, found: Fit, regime: Regime) -> None:
+    """What one reading has found on all rows, read otherwise there: the leading set begins as a part of them has it."""
+
+    def begun(problem: Problem, fitted: Fit) -> Fit:
+        same = fitted.candidate == replace(found.candidate, own=fitted.candidate.own)
+        return found if same else restated(problem, fitted, first, other)
+
+    with _phase(rival, ALL_ROWS):
+        read_otherwise(rival, book, begun, regime)
 
 
 def _spread(train: Train, prior: Prior) -> float | None:
@@ -147,11 +160,6 @@ def _spread(train: Train, prior: Prior) -> float | None:
     if not has_sites(noise) or noise.name not in AS_IT_IS:
         return None
     return noise.spread(Parameters(np.empty(0), 1.0, float(np.exp(prior.log_noise[0]))))
-
-
-def _in_units_of_y(book: Book, reading: Reading) -> float:
-    """The best log evidence of a book as a density of y itself."""
-    return fair_evidence(book.problem, book.best()) + reading.log_slope
 
 
 def _weighed(book: Book, regime: Regime, rng: np.random.Generator, interrupted: bool) -> Ensemble:
@@ -194,7 +202,7 @@ def _search(book: Book, regime: Regime, rngs: Mapping[str, np.random.Generator])
     """
     if regime.scout is not None:
         _search(book, regime.scout, rngs)
-        if not has_sites(book.table.noise):
+        if asked_of_all_rows(book.table):
             with _phase(book, ALL_ROWS):
                 on_all_rows(book, regime, rngs.get("kernels"))
         return

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ssvgp.evidence.problem import operations
+from ssvgp.method.all_rows import asked_of_all_rows
 from ssvgp.records import has_sites
 from ssvgp.run.progress import Work
 from ssvgp.search.book import Book
@@ -55,8 +56,8 @@ def outlook(book: Book, regime: Regime, spent: Mapping[str, float], known_size: 
     `known_size` is how many inputs a search under another reading of y has found.
     """
     sites = has_sites(book.table.noise)
-    if sites:
-        regime = regime.first  # blocks decide there
+    if not asked_of_all_rows(book.table):
+        regime = regime.first
     if regime.scout is not None or not regime.exact:
         known = _on_blocks(regime)
     else:

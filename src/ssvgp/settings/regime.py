@@ -124,7 +124,7 @@ class Regime:
         s, dense = self.settings, self.dense
         whole = self.exact and self.scout is None
         blocks = f"{s.blocks} blocks of {s.block_rows} rows"
-        judge = "exact" if whole else f"{blocks}, then all rows where noise is Gaussian" if self.exact else blocks
+        judge = "exact" if whole else f"{blocks}, then all rows but of classes and counts" if self.exact else blocks
         first = f"growth from {self.first_rows or 'all'} rows" if whole else f"{s.search_blocks} random blocks"
         start = f"dense start on minibatches of {dense.minibatch_for(self.n)}" if dense else "no dense start"
         every = "every set visited" if self.every_set else f"{self.expanded} sets expanded"
