@@ -27,6 +27,7 @@ from ssvgp.evidence.laplace import Block, Fit, Problem, fit, mode, states
 from ssvgp.evidence.logs import NEGLIGIBLE, NOTICED
 from ssvgp.evidence.loo import exact, truncated
 from ssvgp.evidence.problem import operations
+from ssvgp.evidence.race import SURE
 from ssvgp.evidence.transplant import NEW_THETA, transplant
 from ssvgp.gp.marginal import settled
 from ssvgp.gp.sites import row_by_row
@@ -83,7 +84,7 @@ def better_reading(
     (first_worth, _), *rest = book.workers.map(
         _on_rows, [(book.problem, best, own, one, rows) for one in (own, *(readings[k] for k in open_ones))]
     )
-    gains = [worth.beyond(first_worth) for worth, _ in rest]
+    gains = [worth.promised(first_worth) for worth, _ in rest]
     leader = int(np.argmax(gains))
     return Better(open_ones[leader], rest[leader][1]) if gains[leader] > regime.search.slack else None
 
@@ -149,20 +150,33 @@ def gain_of_tails(residuals: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Worth:
-    """Nats by which a reading explains y: by its evidence, and by rows that are left out in turn.
+    """Nats by which a reading explains y: by its evidence, and row by row (r,), of n, where each is left out in turn.
 
     None where the evidence is that of blocks, which compares with nothing else.
     """
 
     evidence: float | None
-    left_out: float
+    left_out: np.ndarray
+    n: int
 
     def beyond(self, other: Worth) -> float:
         """The lesser of both gains beside another reading."""
-        gain = self.left_out - other.left_out
+        gap = self.left_out - other.left_out
+        gain = self.n * float(gap.mean())
         if self.evidence is None or other.evidence is None:
             return gain
         return min(gain, self.evidence - other.evidence)
+
+    def promised(self, other: Worth) -> float:
+        """The gain of evidence that another set may bring, where this one was found under the other reading.
+
+        It may have been found for the odd rows, which the other then predicts better when they are left out; none where
+        it does so beyond chance.
+        """
+        gap = self.left_out - other.left_out
+        behind = -float(gap.sum()) > SURE * float(np.sqrt(gap.size) * gap.std())
+        assert self.evidence is not None and other.evidence is not None
+        return -np.inf if behind else self.evidence - other.evidence
 
 
 def _on_rows(problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray) -> tuple[Worth, Fit]:
@@ -183,8 +197,8 @@ def _on_rows(problem: Problem, best: Fit, first: Reading, reading: Reading, rows
     evidences = [fair_evidence(narrow, one) for one in found]
     lead = int(np.argmax(evidences))
     left_out = exact(Train(block.X, block.y, block.noise), member_of(narrow, found[lead]))
-    slope = float(reading.log_slopes[rows].sum())
-    return Worth(evidences[lead] + slope, float(left_out.counted.sum()) + slope), found[lead]
+    slopes = reading.log_slopes[rows]
+    return Worth(evidences[lead] + float(slopes.sum()), left_out.counted + slopes, rows.size), found[lead]
 
 
 def worth_of(reading: Reading, book: Book, regime: Regime) -> Worth:
@@ -198,10 +212,10 @@ def worth_of(reading: Reading, book: Book, regime: Regime) -> Worth:
     evidence = fair_evidence(lead.problem, found) + float(slopes.sum()) if whole else None
     member = member_of(lead.problem, found)
     if regime.predict_neighbours is None:
-        return Worth(evidence, exact(train, member).total + float(slopes.sum()))
+        return Worth(evidence, exact(train, member).counted + slopes, train.n)
     rows = spread_rows(train.n, regime.check_rows or train.n)
     left_out = truncated(train, member, regime.predict_neighbours, rows=rows)
-    return Worth(evidence, train.n * float(np.mean(left_out.counted + slopes[rows])))
+    return Worth(evidence, left_out.counted + slopes[rows], train.n)
 
 
 def _off_the_grid(block: Block, prior: Prior) -> Block:
