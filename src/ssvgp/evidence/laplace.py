@@ -40,7 +40,7 @@ from ssvgp.model.priors import (
     unpack,
     unpack_all,
 )
-from ssvgp.records import Likelihood, Parameters, has_sites
+from ssvgp.records import Likelihood, Parameters, Settling, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 
 __all__ = [
@@ -213,9 +213,9 @@ def stack_values(
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
     """The factored process of every block at the mode of a fit."""
     parameters = mode(problem, fit)
-    active, kind = fit.candidate.columns, fit.candidate.background
+    active, kind, to = fit.candidate.columns, fit.candidate.background, Settling.STEP
     return [
-        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise, start)
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise, start, to)
         for b, start in zip(problem.blocks, Path(fit.sites).for_blocks(len(problem.blocks)), strict=True)
     ]
 
