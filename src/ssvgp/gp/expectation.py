@@ -104,13 +104,6 @@ def _mode(
     return f, np.minimum(1.0 / np.sqrt(curve), 1.0)
 
 
-# Nats that a last step may have brought, of which a tenth to a fortieth is still missing (up to half where classes
-# are separated): of a value, whose draws and screens ask no more, and of what an ascent goes by.
-BROUGHT = {Settling.VALUE: 0.2, Settling.STEP: 0.03, Settling.SLOPES: 0.0}
-BROUGHT_FROM_NOTHING = 0.01
-SHARE = 0.05  # of what sites have moved since a relative's: a step as short leaves a fifth of that behind
-
-
 @dataclass(frozen=True, eq=False)
 class Place:
     """The Gaussian that sites at a state (2 n,) make of K, and log N(z; 0, K + V).
@@ -147,24 +140,24 @@ def settle(
     """Sites of all rows at once. Cost 2 n^3 / 3 a step, and n^3 / 3 at the end.
 
     The value is stationary in cavities and in sites, each with the others fixed. So the sites that cavities lead to
-    have a value without cavities of their own, and what the step to them brought is about all that was missing before.
-    From wherever they started, values rose to where they settle. A slope whose difference to a relative's is taken
-    needs sites that are settled to a share of what they have moved since.
+    have a value without cavities of their own, and what the step to them brought is about all that was missing before:
+    a tenth to a fortieth of it is left, up to half where classes are separated, and from wherever they started values
+    rose to where they settle. Beside a relative 0.2 nats may have been brought to a value alone, whose draws and
+    screens ask no more, and 0.02 to that of an ascent. Slopes whose differences are taken settle by how far sites move.
     """
     near = start is not None and start.size == 2 * y.size
     place = _placed(prior, start if start is not None and near else _beginning(likelihood, y, at))
-    share, last, enough = 1.0, None, 10.0 * ACCURACY[to]
-    brought = BROUGHT[to] if near else min(BROUGHT[to], BROUGHT_FROM_NOTHING)
+    share, last = 1.0, None
+    brought = 200.0 * ACCURACY[to] if near else 10.0 * ACCURACY[Settling.VALUE]
     for _ in range(MOST_STEPS):
         look = _looked(likelihood, place, y, at)
         change = look.worth * (look.led_to - place.state)
         moved = float(np.abs(change).max())
-        if last is None and near:
-            enough = max(enough, min(SHARE * moved, ACCURACY[Settling.VALUE]))
         share = _shortened(share, change, last)
         before, place, last = place, _placed(prior, place.state + share * (look.led_to - place.state)), change
         value = _value(likelihood, place, look)
-        if moved < enough or abs(value - _value(likelihood, before, look)) < brought:
+        gained = abs(value - _value(likelihood, before, look))
+        if moved < 10.0 * ACCURACY[to] or (gained < brought and to is not Settling.SLOPES):
             break
     if not np.isfinite(value):
         raise NotPositiveDefiniteError("sites did not settle: y is far from what the parameters allow")
