@@ -12,6 +12,7 @@ from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 from ssvgp.gp import expectation, newton
+from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.gp.sites import ACCURACY, Settled
 from ssvgp.model.likelihoods import BernoulliLogit, BernoulliProbit
 from ssvgp.records import Parameters, Settling
@@ -135,3 +136,10 @@ def test_values_of_a_place_are_stationary_in_its_cavities() -> None:
         own = expectation._value(likelihood, ahead, expectation._looked(likelihood, ahead, y, AT))
         errors.append(abs(expectation._value(likelihood, ahead, look) - own))
     assert errors[1] < 0.02 * errors[0] < 0.02 * 0.05
+
+
+def test_a_covariance_beyond_reach_is_refused_without_a_warning() -> None:
+    likelihood, prior, y = separated()
+    start = np.concatenate([np.full(y.size, 1e300), np.full(y.size, np.inf)])
+    with pytest.raises(NotPositiveDefiniteError, match="no numbers"):
+        expectation.settle(likelihood, prior, y, AT, start, Settling.STEP)

@@ -134,6 +134,7 @@ class Look:
     worth: np.ndarray
 
 
+@np.errstate(divide="ignore", invalid="ignore", over="ignore")  # what comes to no number is refused
 def settle(
     likelihood: Concave, prior: np.ndarray, y: np.ndarray, at: Parameters, start: np.ndarray | None, to: Settling
 ) -> Settled:
