@@ -26,8 +26,10 @@ from ssvgp.evidence.laplace import (
 from ssvgp.gp.axes import evened_axes
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.marginal import log_likelihood
+from ssvgp.model.likelihoods import Rows, likelihood_named
 from ssvgp.model.priors import Candidate, log_prior, log_priors, log_set_prior, log_slab, unpack
 from ssvgp.model.terms import BACKGROUNDS, Columns, backgrounds_for
+from ssvgp.records import has_sites
 from ssvgp.run.workers import Workers
 from ssvgp.settings import Prior
 
@@ -313,3 +315,24 @@ def test_a_problem_can_be_sent_to_another_process() -> None:
     sent = pickle.loads(pickle.dumps(case))
     candidate, z = Candidate((1, 3)), np.zeros(4)
     assert log_joint_value(sent, candidate, z) == log_joint_value(case, candidate, z)
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "student-t"])
+def test_the_curvature_of_sites_is_that_of_slopes_settled_alike(kind: str) -> None:
+    """Beside slopes of an ascent's last step, which is settled less, differences of 1e-3 would be of that alone."""
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((120, 2))
+    f = 2.0 * np.sin(X[:, 0]) + X[:, 1]
+    y = (f + rng.logistic(size=120) > 0).astype(float) if kind == "bernoulli" else f + 0.3 * rng.standard_t(3, 120)
+    sites = likelihood_named(kind).build(Rows(y, np.ones(120), np.zeros(120)))
+    assert has_sites(sites)
+    case = Problem((Block(X, y, {}, sites),), kernel_named("se"), sites.adapted(Prior()).for_data(120, 2))
+    candidate = case.candidate((0, 1))
+    start = np.full(len(candidate.coordinates), -0.3)
+    found = with_curvature(case, fit(case, candidate, start))
+    slopes = log_joint(case, candidate)
+    z = found.summit.z
+    hessian = np.array([slopes(z - axis)[1] - slopes(z + axis)[1] for axis in 1e-3 * np.eye(z.size)]) / 2e-3
+    expected = np.linalg.inv(0.5 * (hessian + hessian.T))
+    whole = np.linalg.eigvals(np.linalg.solve(expected, found.root @ found.root.T)).real
+    assert whole == pytest.approx(np.ones(whole.size), abs=0.1)

@@ -12,6 +12,7 @@ from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 from ssvgp.gp import expectation, newton
+from ssvgp.gp.linalg import NotPositiveDefiniteError
 from ssvgp.gp.sites import ACCURACY, Settled
 from ssvgp.model.likelihoods import BernoulliLogit, BernoulliProbit
 from ssvgp.records import Parameters, Settling
@@ -88,29 +89,57 @@ def test_a_row_that_counts_less_than_once_says_less() -> None:
     assert values[0] < values[1] < values[2] == pytest.approx(0.0, abs=1e-3)
 
 
-@pytest.mark.parametrize("louder", [1.001, 1.5])
-def test_beside_a_relative_sites_settle_to_a_share_of_what_they_move(
-    louder: float, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("to", [Settling.VALUE, Settling.STEP])
+@pytest.mark.parametrize("kind", [BernoulliLogit, BernoulliProbit])
+@pytest.mark.parametrize("louder", [0.7, 1.2, 3.0])
+def test_beside_a_relative_a_value_is_short_of_a_fraction_of_the_last_step(
+    louder: float, kind: type, to: Settling
 ) -> None:
+    _, prior, y = separated(120)
+    likelihood = kind(np.ones(y.size), np.zeros(y.size))
+    there = expectation.settle(likelihood, prior, y, AT, None, Settling.SLOPES)
+    exact = expectation.settle(likelihood, louder * prior, y, AT, None, Settling.SLOPES).value
+    beside = expectation.settle(likelihood, louder * prior, y, AT, there.state, to)
+    assert -120.0 * ACCURACY[to] < beside.value - exact < 1e-6
+    alone = expectation.settle(likelihood, louder * prior, y, AT, None, to)
+    assert -6.0 * ACCURACY[Settling.VALUE] < alone.value - exact < 1e-6
+
+
+def test_fewer_looks_are_taken_for_a_step_than_for_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
     likelihood, prior, y = separated()
-    sweeps, swept = list[int](), expectation._swept
+    looks, looked = list[int](), expectation._looked
 
-    def counted(*arguments: Any) -> expectation.Sweep:
-        sweeps.append(1)
-        return swept(*arguments)
+    def counted(*arguments: Any) -> expectation.Look:
+        looks.append(1)
+        return looked(*arguments)
 
-    def settled(K: np.ndarray, start: np.ndarray | None) -> tuple[Settled, int]:
-        sweeps.clear()
-        return expectation.settle(likelihood, K, y, AT, start, Settling.SLOPES), len(sweeps)
+    def taken(to: Settling) -> int:
+        looks.clear()
+        expectation.settle(likelihood, 1.02 * prior, y, AT, there, to)
+        return len(looks)
 
-    monkeypatch.setattr(expectation, "_swept", counted)
-    there = settled(prior, None)[0]
-    near, few = settled(louder * prior, there.state)
-    monkeypatch.setitem(ACCURACY, False, 0.0)
-    many = settled(louder * prior, there.state)[1]
-    assert few < many if louder > 1.1 else few == many
-    monkeypatch.setitem(ACCURACY, True, 1e-9)
-    sharp = settled(louder * prior, there.state)[0]
-    before = settled(prior, None)[0]
-    assert np.abs(near.alpha - sharp.alpha).max() < 0.02 * np.abs(sharp.alpha - before.alpha).max()
-    assert near.value == pytest.approx(sharp.value, abs=1e-5 * abs(sharp.value - before.value) + 1e-7)
+    there = expectation.settle(likelihood, prior, y, AT, None, Settling.SLOPES).state
+    monkeypatch.setattr(expectation, "_looked", counted)
+    assert taken(Settling.VALUE) == 1
+    assert taken(Settling.STEP) < taken(Settling.SLOPES)
+
+
+def test_values_of_a_place_are_stationary_in_its_cavities() -> None:
+    """So that a state has a value by the cavities of the one before: what is left of those is squared."""
+    likelihood, prior, y = separated()
+    state = expectation.settle(likelihood, prior, y, AT, None, Settling.SLOPES).state
+    errors = []
+    for far in (0.1, 0.01):
+        place = expectation._placed(prior, state * (1.0 + far))
+        look = expectation._looked(likelihood, place, y, AT)
+        ahead = expectation._placed(prior, look.led_to)
+        own = expectation._value(likelihood, ahead, expectation._looked(likelihood, ahead, y, AT))
+        errors.append(abs(expectation._value(likelihood, ahead, look) - own))
+    assert errors[1] < 0.02 * errors[0] < 0.02 * 0.05
+
+
+def test_a_covariance_beyond_reach_is_refused_without_a_warning() -> None:
+    likelihood, prior, y = separated()
+    start = np.concatenate([np.full(y.size, 1e300), np.full(y.size, np.inf)])
+    with pytest.raises(NotPositiveDefiniteError, match="no numbers"):
+        expectation.settle(likelihood, prior, y, AT, start, Settling.STEP)

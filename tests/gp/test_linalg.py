@@ -9,6 +9,7 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.linalg import (
     JITTERS,
     NotPositiveDefiniteError,
+    completed_upper,
     factor,
     forms_along,
     leading_directions,
@@ -139,3 +140,10 @@ def test_forms_along_directions_are_those_of_the_inverse_and_count_copies_once()
     twice = np.concatenate([root, root], axis=2)  # every part once more
     again, count = forms_along(np.einsum("qns,qnt->qst", twice, twice), np.concatenate([g, g], axis=1), 1e-9)
     assert again == pytest.approx(total) and count.tolist() == [3] * 4
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 150, 300])
+def test_an_upper_triangle_is_completed_whatever_lies_below(generator, n: int) -> None:
+    upper = generator.standard_normal((n, n))
+    expected = np.triu(upper) + np.triu(upper, 1).T
+    np.testing.assert_array_equal(completed_upper(upper), expected)

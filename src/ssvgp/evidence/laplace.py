@@ -40,7 +40,7 @@ from ssvgp.model.priors import (
     unpack,
     unpack_all,
 )
-from ssvgp.records import Likelihood, Parameters, has_sites
+from ssvgp.records import Likelihood, Parameters, Settling, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 
 __all__ = [
@@ -213,9 +213,9 @@ def stack_values(
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:
     """The factored process of every block at the mode of a fit."""
     parameters = mode(problem, fit)
-    active, kind = fit.candidate.columns, fit.candidate.background
+    active, kind, to = fit.candidate.columns, fit.candidate.background, Settling.STEP
     return [
-        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise, start)
+        state(problem.kernel, b.X[:, active], b.y, parameters, b.grams.get(kind), 0.0, floor, b.noise, start, to)
         for b, start in zip(problem.blocks, Path(fit.sites).for_blocks(len(problem.blocks)), strict=True)
     ]
 
@@ -289,19 +289,24 @@ def fit(
 def with_curvature(
     problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = 5e-3
 ) -> Fit:
-    """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations."""
+    """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations.
+
+    Where there are sites the gradient at the summit is one of those that are compared: as settled as they are.
+    """
     path = Path(found.sites)
     climbing, objective = (_heights(problem, found.candidate, workers, path, way) for way in (informed, gradient))
     summit = climb(climbing, found.summit.z, found.summit.inverse_hessian, tolerance, 20)
-    q, path.fixed = summit.z.size, True
+    q, settles = summit.z.size, has_sites(problem.blocks[0].noise)
+    here = objective(summit.z).gradient if settles else summit.gradient
+    path.fixed = True
     moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
-    hessian = np.reshape([(summit.gradient - at.gradient) / step for at in moved], (q, q))
+    hessian = np.reshape([(here - at.gradient) / step for at in moved], (q, q))
     hessian = 0.5 * (hessian + hessian.T)
     better = _assemble(problem, found.candidate, summit, hessian)
     covariance = better.root @ better.root.T
     return replace(
         better,
         summit=replace(summit, inverse_hessian=covariance),
-        evaluations=found.evaluations + summit.evaluations + q,
+        evaluations=found.evaluations + summit.evaluations + q + settles,
         sites=path.sites,
     )

@@ -71,6 +71,17 @@ def _completed(lower: np.ndarray) -> np.ndarray:
     return lower
 
 
+def completed_upper(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix (n, n) of an upper triangle, whatever lies below, in its place, by blocks in the cache."""
+    n, step = upper.shape[0], STRIP // 2
+    for start in range(0, n, step):
+        own = slice(start, min(start + step, n))
+        block = np.triu(upper[own, own])
+        upper[own, own] = block + np.triu(block, 1).T
+        upper[own.stop :, own] = upper[own, own.stop :].T
+    return upper
+
+
 def factor(covariance: np.ndarray, overwrite: bool = False) -> Factor:
     """Cholesky factor of a symmetric matrix (n, n), repaired by the least jitter that works. Cost n^3 / 3.
 

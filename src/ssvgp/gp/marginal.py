@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from ssvgp.gp.kernels.families import Evaluation, Kernel
-from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, factor, stack_of_forms
+from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, completed_upper, factor, stack_of_forms
 from ssvgp.gp.sites import Settled
 from ssvgp.records import Likelihood, Parameters, Settling, Sites, has_sites, row_noise
 from ssvgp.settings.machine import CACHED
@@ -215,7 +215,7 @@ def _at_sites(
     start: np.ndarray | None,
 ) -> float:
     """log p of one of a stack, whose kernel matrix has its upper triangle only; NaN where it would need repair."""
-    whole = np.triu(upper) + np.triu(upper, 1).T
+    whole = completed_upper(upper)
     try:
         found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, Settling.VALUE)
     except NotPositiveDefiniteError:

@@ -48,7 +48,9 @@ class BernoulliLogit:
         return float(self.shift[0])
 
     def log_density(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> np.ndarray:
-        return np.asarray(log_expit((2.0 * y - 1.0) * (self.shift + process)))
+        f = (2.0 * y - 1.0) * (self.shift + process)
+        # log_expit, several times as fast
+        return np.asarray(np.minimum(f, 0.0) - np.log1p(np.exp(-np.abs(f))))
 
     def derivatives(self, y: np.ndarray, process: np.ndarray, at: Parameters) -> Derivatives:
         f, w = self.shift + process, self.weights
