@@ -218,8 +218,8 @@ def test_a_reading_must_be_better_by_evidence_and_on_left_out_rows() -> None:
 
 def test_another_set_may_bring_what_this_one_does_not_but_not_where_left_out_rows_refuse_beyond_chance() -> None:
     first = worth(-50.0, [-3.0, -1.0, -2.0, -2.0])
-    assert worth(-40.0, [-9.0, -1.0, 0.0, 0.0]).promised(first) == pytest.approx(10.0)
-    assert worth(-40.0, [-9.0, -7.0, -8.0, -8.0]).promised(first) == -np.inf
+    assert worth(-40.0, [-9.0, -1.0, 0.0, 0.0]).promised(first, 3.0) == pytest.approx(8.0)
+    assert worth(-40.0, [-9.0, -7.0, -8.0, -8.0]).promised(first, 3.0) == -np.inf
 
 
 def test_four_inputs_that_act_together_are_not_taken_for_heavy_tails() -> None:

@@ -84,9 +84,9 @@ def better_reading(
     (first_worth, _), *rest = book.workers.map(
         _on_rows, [(book.problem, best, own, one, rows) for one in (own, *(readings[k] for k in open_ones))]
     )
-    gains = [worth.promised(first_worth) for worth, _ in rest]
+    gains = [worth.promised(first_worth, regime.search.slack) for worth, _ in rest]
     leader = int(np.argmax(gains))
-    return Better(open_ones[leader], rest[leader][1]) if gains[leader] > regime.search.slack else None
+    return Better(open_ones[leader], rest[leader][1]) if gains[leader] > -np.inf else None
 
 
 def _tails_may_pay(book: Book, rows: np.ndarray, regime: Regime) -> bool:
@@ -167,16 +167,17 @@ class Worth:
             return gain
         return min(gain, self.evidence - other.evidence)
 
-    def promised(self, other: Worth) -> float:
-        """The gain of evidence that another set may bring, where this one was found under the other reading.
+    def promised(self, other: Worth, least: float) -> float:
+        """Both gains together, where this one's best set may be another; none where evidence does not gain that much.
 
-        It may have been found for the odd rows, which the other then predicts better when they are left out; none where
-        it does so beyond chance.
+        The set was found under the other reading, for its odd rows perhaps, which that predicts better then when they are
+        left out: it may do so within chance.
         """
         gap = self.left_out - other.left_out
-        behind = -float(gap.sum()) > SURE * float(np.sqrt(gap.size) * gap.std())
         assert self.evidence is not None and other.evidence is not None
-        return -np.inf if behind else self.evidence - other.evidence
+        gain = self.evidence - other.evidence
+        behind = -float(gap.sum()) > SURE * float(np.sqrt(gap.size) * gap.std())
+        return -np.inf if behind or gain <= least else gain + float(gap.sum())
 
 
 def _on_rows(problem: Problem, best: Fit, first: Reading, reading: Reading, rows: np.ndarray) -> tuple[Worth, Fit]:
