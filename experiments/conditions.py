@@ -15,9 +15,10 @@ of its own with `n_jobs=1` and one BLAS thread. "Ours alone" marks rows that the
 the MCC of an ML-II GP is that of the best of five thresholds on inverse lengthscales, which only the truth can
 choose; in the league it is that of its own fixed threshold. Methods fit a tiny table before they are timed, so that
 loading a library is no part of it; what JAX compiles for the shape of a table (SAAS by NUTS, sparse BART) is. Times
-are those of the trials that ran alone and stored their CPU time, some of the trials of a slow method; the league's are
-by the clock, beside other work, and up to three times as long as alone. Where we have one or two trials, their spread
-is taken to be the printed one."""
+are those of the trials that stored their CPU time, some of the trials of a slow method. A time has a † where most of
+its trials took a quarter more by the clock than of the processor, where a training went through several processes, or
+where no CPU time is stored; those of the league are all of this kind, by the clock and beside other work. Where we
+have one or two trials, their spread is taken to be the printed one."""
 
 
 def conditions(stored: Stored) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from experiments.methods import METHODS, READINGS
 from experiments.scores import HIGH_IS_GOOD
-from experiments.summaries import Measured, Printed, Stored, load, mean_of, percentile_of, printed_of
+from experiments.summaries import Measured, Printed, Statistic, Stored, load, mean_of, percentile_of, printed_of
 from experiments.tables import Column, Pair, Row, Table, markdown
 from ssvgp.method.paper.spike_slab import SpikeSlab, intersection_at
 
@@ -61,7 +62,7 @@ def compared(
     rows = []
     for label, (method, printed) in names.items():
         pairs = tuple(
-            Pair(mean_of(stored.values(*at, method, column.score)), printed_of(printed.get(column.key)))
+            Pair(stored.measured(at, method, column.score, mean_of), printed_of(printed.get(column.key)))
             for column in columns
         )
         rows.append(Row(label, method, pairs, len(stored.failed(*at, method))))
@@ -169,11 +170,7 @@ def _percentiles(stored: Stored) -> Table:
             numbers = printed.get(f"p{percent}", {})
             pairs = tuple(
                 Pair(
-                    percentile_of(
-                        stored.values(*at, method, column.score),
-                        percent,
-                        column.score in HIGH_IS_GOOD,
-                    ),
+                    stored.measured(at, method, column.score, _percentile(percent, column.score)),
                     printed_of(numbers.get(column.key)),
                 )
                 for column in columns
@@ -181,6 +178,11 @@ def _percentiles(stored: Stored) -> Table:
             rows.append(Row(f"{label}, {percent}%", method, pairs))
     title = "Appendix B.2: experiment 1, percentiles"
     return Table("percentiles", "B.2, percentiles", title, at, columns, tuple(rows), 50)
+
+
+def _percentile(percent: float, score: str) -> Statistic:
+    """That percentile, counted from the good end."""
+    return partial(percentile_of, percent=percent, high_is_good=score in HIGH_IS_GOOD)
 
 
 def intersection_table() -> Table:

@@ -16,7 +16,7 @@ from experiments import figures, layout, store
 from experiments.conditions import conditions, settings
 from experiments.league_page import league
 from experiments.outcomes_page import outcomes
-from experiments.own_tables import target_markdown
+from experiments.own_tables import luck, target_markdown
 from experiments.paper_tables import all_tables
 from experiments.summaries import Stored, load
 from experiments.tables import Table, markdown
@@ -32,6 +32,7 @@ def page(stored: Stored, remarks: Mapping[str, str] = REMARKS) -> str:
     tables = {table.name: table for table in all_tables(stored)}
     parts = [layout.INTRODUCTION, *_summary(list(tables.values()), stored, remarks)]
     own = {
+        "mean_sd": [luck(stored)],
         "percentiles": [f"### {layout.TARGET_TITLE}", layout.TARGET_SAYS, target_markdown(stored)],
         "parts_tall": [f"### {layout.TRAINING_TITLE}", layout.TRAINING_SAYS, *_pictures("training")],
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ EXPERIMENTS = ("toy", "experiment1", "experiment2", "real", "league", "outcomes_
 LOW_IS_GOOD = frozenset({"nmse", "nlpd"})
 RESAMPLES = 400
 LEAST_TRIALS = 3  # fewer say nothing of their own spread
+ALONE, PAUSE = 1.25, 0.1  # a trial alone takes no more by the clock than so many times its processor time, and seconds
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,15 @@ class Stored:
         if score in TIMES and any(map(_timed, lines)):  # the others ran beside other work
             return np.array([_number(line, score) if _timed(line) else np.nan for line in lines])
         return np.array([_number(line, score) for line in lines], dtype=float)
+
+    def measured(self, at: tuple[str, str], method: str, score: str, of: Statistic) -> Measured | None:
+        """A statistic of a score over the trials; that of a time knows whether most of them ran beside other work."""
+        found = of(self.values(*at, method, score))
+        if found is None or score not in TIMES:
+            return found
+        lines = self.good(*at, method)
+        quoted = [line for line in lines if _timed(line)] or lines
+        return replace(found, beside=2 * sum(map(_beside, quoted)) > len(quoted))
 
     def _of(self, experiment: str, design: str, method: str) -> list[Line]:
         lines = self.lines.get(experiment, ())
@@ -86,14 +96,29 @@ def _timed(line: Line) -> bool:
     return "cpu_seconds" in line["scores"]
 
 
+def _beside(line: Line) -> bool:
+    """Whether a trial ran beside other work, so that its time is too long: by the clock it took more than alone.
+
+    Of a training that went through several processes nobody knows, and of a trial without CPU time neither.
+    """
+    scores = line["scores"]
+    if not _timed(line):
+        return True
+    by_clock = max(scores["seconds"], line.get("process_seconds", 0.0) if _resumes(line) else 0.0)
+    return bool(by_clock > ALONE * scores["cpu_seconds"] + PAUSE)
+
+
+def _resumes(line: Line) -> bool:
+    return line["method"] in METHODS and METHODS[line["method"]].resumes
+
+
 def _quoted_seconds(line: Line) -> float:
     """CPU time of fit and prediction where it is stored, since it does not depend on what else ran; or else wall time.
 
     A training that resumes counts its own time over all its processes, which CPU time of the last one does not.
     """
     scores = line["scores"]
-    resumed = line["method"] in METHODS and METHODS[line["method"]].resumes
-    return float(scores["seconds"] if resumed else scores.get("cpu_seconds", scores["seconds"]))
+    return float(scores["seconds"] if _resumes(line) else scores.get("cpu_seconds", scores["seconds"]))
 
 
 MINUTES = {
@@ -109,7 +134,8 @@ TIMES = frozenset(MINUTES) | frozenset(MINUTES.values())
 class Measured:
     """A statistic of ours with its spread over `count` trials, and the standard error of the statistic.
 
-    One that is `exact` comes from a formula, so that its error is zero, whatever the count.
+    One that is `exact` comes from a formula, so that its error is zero, whatever the count. A time is `beside` where
+    most of its trials ran beside other work.
     """
 
     value: float
@@ -117,6 +143,7 @@ class Measured:
     error: float
     count: int
     exact: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,6 +152,9 @@ class Printed:
 
     value: float
     sd: float | None = None
+
+
+Statistic = Callable[[np.ndarray], Measured | None]
 
 
 def mean_of(values: np.ndarray) -> Measured | None:

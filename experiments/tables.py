@@ -9,6 +9,7 @@ from experiments.summaries import Measured, Printed
 
 NOT_RUN, NOT_PRINTED = "not run", "–"
 SPREAD = "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}"
+BESIDE = "†"  # a time of trials that ran beside other work
 LONG = 12  # rows; a longer table is folded
 
 
@@ -95,6 +96,7 @@ def cells_of(pair: Pair, decimals: int) -> tuple[str, str]:
     ours, printed = NOT_RUN, NOT_PRINTED
     if pair.ours:
         ours = f"{pair.ours.value:.{decimals}f}" + (f"{SPREAD}{pair.ours.sd:.{decimals}f}" if pair.ours.sd else "")
+        ours += BESIDE if pair.ours.beside else ""
     if pair.printed:
         printed = f"{pair.printed.value:.{decimals}f}"
         printed += "" if pair.printed.sd is None else f"{SPREAD}{pair.printed.sd:.{decimals}f}"

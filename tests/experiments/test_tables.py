@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import experiment1, experiment2, methods, paper_tables, real, toy
+from experiments import experiment1, experiment2, methods, own_tables, paper_tables, real, toy
 from experiments.paper_tables import (
     PAPER,
     ROWS,
@@ -21,7 +21,7 @@ from experiments.paper_tables import (
     toy_tables,
 )
 from experiments.summaries import Measured, Printed, Stored, apart, best_threshold, mean_of, percentile_of
-from experiments.tables import SPREAD, Column, Pair, Row, Table, folded, markdown
+from experiments.tables import SPREAD, Column, Pair, Row, Table, cells_of, folded, markdown
 
 Make = Callable[..., dict[str, Any]]
 
@@ -30,7 +30,7 @@ def test_means_and_sds_by_hand(stored_line: Make) -> None:
     lines = [stored_line("toy", "toy", "mf", i, nmse=value, seconds=3.0) for i, value in enumerate((0.05, 0.07, 0.09))]
     table = toy_tables(Stored({"toy": lines}))[0]
     row = next(text for text in markdown(table).splitlines() if "SSVGP+MFG" in text)
-    assert row.replace(SPREAD, "±") == "| SSVGP+MFG | 3 | 0.070±0.020 | 0.068±0.011 | 3.0 | 27.8±0.5 |"
+    assert row.replace(SPREAD, "±") == "| SSVGP+MFG | 3 | 0.070±0.020 | 0.068±0.011 | 3.0† | 27.8±0.5 |"
     row = next(text for text in markdown(table).splitlines() if "ML-II" in text)
     assert row.replace(SPREAD, "±") == "| ML-II GP | 0 | not run | 0.096±0.014 | not run | 5.0±0.7 |"
 
@@ -116,6 +116,27 @@ def test_seconds_are_cpu_time_where_it_is_stored_but_for_trainings_that_resume(s
     assert stored.values("toy", "toy", "svgp", "seconds").tolist() == [1.0]  # its last process alone took 0.1
 
 
+@pytest.mark.parametrize(
+    ("method", "scores", "beside"),
+    [
+        ("mf", {"seconds": 4.0, "cpu_seconds": 4.0}, False),
+        ("mf", {"seconds": 0.3, "cpu_seconds": 0.22}, False),  # a tenth of a second is nothing
+        ("mf", {"seconds": 6.0, "cpu_seconds": 4.0}, True),
+        ("mf", {"seconds": 6.0}, True),
+        ("svgp", {"seconds": 4.0, "cpu_seconds": 4.0}, False),
+        ("svgp", {"seconds": 900.0, "cpu_seconds": 4.0}, True),  # it went through several processes
+    ],
+)
+def test_a_time_of_trials_beside_other_work_is_marked(
+    stored_line: Make, method: str, scores: dict[str, float], beside: bool
+) -> None:
+    stored = Stored({"toy": [stored_line("toy", "toy", method, i, **scores) for i in range(3)]})
+    time, error = (stored.measured(("toy", "toy"), method, score, mean_of) for score in ("seconds", "nmse"))
+    assert time is not None and error is not None
+    assert (time.beside, error.beside) == (beside, False)
+    assert cells_of(Pair(time, None), 1)[0].endswith("†") == beside
+
+
 def test_only_long_tables_are_folded() -> None:
     row = Row("LASSO", "lasso", (Pair(None, Printed(0.5)),))
     column = Column("mse", "MSE", "nmse", 2)
@@ -196,3 +217,23 @@ def test_every_number_of_the_paper_is_in_a_table() -> None:
         asked += [second[key]["methods"], second[key]["runtime_min_by_part"]]
     asked += [third[key]["methods"] for key in ("CTSLICE", "UJINDOORLOC")]
     assert set(numbers(dict(enumerate(asked)))) <= shown
+
+
+def test_what_luck_does_comes_from_the_same_draws_by_other_random_states(
+    stored_line: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_tables, "BENCHMARKS", tmp_path)
+    at = ("experiment1", "experiment1", "paper_n2")
+    stored = Stored({"experiment1": [stored_line(*at, i, nmse=0.01, mcc=1.0) for i in range(2)]})
+    assert own_tables.luck(stored) == ""
+    lines = [
+        {"run": "paper_luck_1"},
+        {"seed": 1000, "nmse": 0.03, "mcc": 0.5},
+        {"seed": 1001, "nmse": 0.01, "mcc": 1.0},
+    ]
+    (tmp_path / "paper_luck_1.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    # one draw of two has a variance of 0.0002 over states: so has the mean a quarter of it
+    said = own_tables.luck(stored).replace(SPREAD, "±")
+    assert "a mean MSE of 0.0100 and 0.0200" in said
+    assert "0.0150±0.0050 is to be expected" in said
+    assert "lies 0.0071 beside it" in said
