@@ -125,7 +125,8 @@ class Prospect:
         if not all(ways) and len(self.searched) == 1:  # after one curve another seldom pays
             return all_of(search.values()).and_also(asked)
         best, block = book.best(), book.problem.blocks[0]
-        if best is not self.seen and best.candidate.size and not own:
+        shown = best.candidate.size or best.candidate.background  # of y itself every effect is a tail
+        if best is not self.seen and shown and not own:
             self.seen, self.tails = best, _shown(book, spread_rows(block.y.size, rows)) > NEGLIGIBLE
         if not self.tails:
             return asked if own or regime.cheap else Work()
@@ -170,8 +171,8 @@ class Worth:
     def promised(self, other: Worth, least: float) -> float:
         """Both gains together, where this one's best set may be another; none where evidence does not gain that much.
 
-        The set was found under the other reading, for its odd rows perhaps, which that predicts better then when they are
-        left out: it may do so within chance.
+        The set was found under the other reading, for its odd rows perhaps, which that predicts better then though they
+        are left out: it may do so within chance.
         """
         gap = self.left_out - other.left_out
         assert self.evidence is not None and other.evidence is not None
