@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.evidence.laplace import Block, Fit, Problem
-from ssvgp.method.proposers import kernels
+from ssvgp.method.proposers import BEATEN, kernels
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Train, has_sites
 from ssvgp.search.book import Book, add
@@ -40,7 +40,8 @@ def on_all_rows(book: Book, regime: Regime, rng: np.random.Generator | None) -> 
     """
     lead = _go_on_with_all_rows(book, book, regime)
     for found in _leaders(lead, regime):
-        book.carry(found)
+        _carry(book, found)
+    _begin_with_nothing(book, regime)
     _move(book, regime)
     if rng is not None:
         kernels(book, regime, rng)
@@ -53,8 +54,21 @@ def read_otherwise(book: Book, first: Book, restated: Callable[[Problem, Fit], F
     """
     lead = _go_on_with_all_rows(book, first, regime)
     for found in _leaders(lead, regime):
-        book.carry(restated(book.problem, found))
+        _carry(book, restated(book.problem, found))
+    _begin_with_nothing(book, regime)
     _move(book, regime)
+
+
+def _carry(book: Book, found: Fit) -> None:
+    """A fit to other rows carried to all by way of the part that candidates are met on: most steps are made there."""
+    rung = book.first_rung()
+    book.carry(found if rung is None else rung.carry(found))
+
+
+def _begin_with_nothing(book: Book, regime: Regime) -> None:
+    """The empty set, as far as it takes to see that it is beaten."""
+    bar = max((one.log_evidence for one in book.fits.values()), default=-np.inf)
+    empty_fit(book, bar=bar - BEATEN * regime.moves.reach)
 
 
 def _move(book: Book, regime: Regime) -> None:
@@ -80,9 +94,7 @@ def _go_on_with_all_rows(book: Book, first: Book, regime: Regime) -> Book:
     block = Block.of(np.asarray(train.X[:]), train.y, book.problem.backgrounds, train.noise, train.memo)
     book.kernels = tuple(one.problem.kernel for one in every if one.best().log_evidence > bar)
     book.others, book.ladder, book.screened_blocks = [], regime.ladder, regime.screened_blocks
-    whole = book.emptied(replace(book.problem, kernel=lead.problem.kernel, blocks=(block,)))
-    empty_fit(whole)
-    book.become(whole)
+    book.become(book.emptied(replace(book.problem, kernel=lead.problem.kernel, blocks=(block,))))
     return lead
 
 
