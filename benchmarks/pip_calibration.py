@@ -40,8 +40,8 @@ class Kind:
 
 
 def heavy(f: np.ndarray, noise: float, rng: np.random.Generator) -> np.ndarray:
-    """Student-t noise with degrees of freedom from the prior."""
-    return f + np.sqrt(noise) * rng.standard_t(np.exp(rng.normal(*PRIOR.log_freedom)), f.size)
+    """Student-t noise with degrees of freedom from the prior, where quartiles are still a unit: from one on."""
+    return f + np.sqrt(noise) * rng.standard_t(max(1.0, float(np.exp(rng.normal(*PRIOR.log_freedom)))), f.size)
 
 
 KINDS = {
@@ -56,6 +56,7 @@ def from_prior(seed: int, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """X, y and the relevant inputs (d,) of one draw."""
     rng, prior = np.random.default_rng(seed), kind.prior
     X, f = rng.normal(size=(kind.n, D)), np.zeros(kind.n)
+    level = np.sqrt(prior.mean) * rng.normal()  # the unknown constant: without it a base rate would tell of relevance
     assert prior.b is not None
     relevant = rng.uniform(size=D) < rng.beta(prior.a, prior.b)
     theta = np.abs(rng.normal(size=int(relevant.sum()))) * rng.choice(prior.slabs)
@@ -64,7 +65,7 @@ def from_prior(seed: int, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarra
         rows = X[:, relevant]
         covariance = scale * squared_exponential().matrix(rows, rows, theta) + 1e-10 * np.eye(kind.n)
         f = np.linalg.cholesky(covariance) @ rng.normal(size=kind.n)
-    return X, kind.outcome(f, float(noise), rng), relevant
+    return X, kind.outcome(level + f, float(noise), rng), relevant
 
 
 def draw(kind: Kind, seed: int) -> Mapping[str, float]:

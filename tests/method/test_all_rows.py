@@ -120,3 +120,14 @@ def test_another_reading_goes_on_from_what_all_rows_have_found() -> None:
     model.set_params(callback=lambda event: phases.append(event.phase)).fit(X, y)
     assert model.fitted_.reading == "heavy tails" and model.get_support(indices=True).tolist() == [0, 3]
     assert sum(one != "growth" and other == "growth" for one, other in zip(["", *phases], phases, strict=False)) == 1
+
+
+def test_another_reading_asks_for_its_kernel_anew() -> None:
+    """Under Gaussian noise, wild rows leave a line at most; a linear kernel would see no product under heavy tails."""
+    rng = np.random.default_rng(77)
+    X = rng.standard_normal((N, 6))
+    y = 0.3 * X[:, 1] + X[:, 2] * X[:, 3] + 0.2 * rng.standard_cauchy(N)
+    model = SSVGPRegressor(random_state=0, settings=BLOCKS_FIRST).fit(X, y)
+    assert model.fitted_.reading == "heavy tails" and {2, 3} <= set(model.get_support(indices=True).tolist())
+    kernels = {member.kernel.name for member in model.members_}
+    assert "linear" not in kernels

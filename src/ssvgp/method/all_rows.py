@@ -8,12 +8,13 @@ exact fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ssvgp.evidence.laplace import Block, Fit, Problem
+from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.proposers import BEATEN, kernels
 from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.records import Train, has_sites
@@ -21,7 +22,7 @@ from ssvgp.search.book import Book, add
 from ssvgp.search.growth import grow
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, empty_fit, explore, prune
-from ssvgp.search.opinions import narrow
+from ssvgp.search.opinions import left_behind, narrow
 from ssvgp.search.probe import BOLD
 from ssvgp.search.together import ORDERS, loudness, seen_together
 from ssvgp.search.view import excluded_nats, scene_of
@@ -38,25 +39,40 @@ def on_all_rows(book: Book, regime: Regime, rng: np.random.Generator | None) -> 
 
     The generator is that of the other kernels, None where these are not asked.
     """
-    lead = _go_on_with_all_rows(book, book, regime)
-    for found in _leaders(lead, regime):
+    every = _by_evidence(book)
+    lead = replace(every[0], others=[])
+    bar = lead.best().log_evidence - 2.0 * regime.search.reach
+    book.kernels = tuple(one.problem.kernel for one in every if one.best().log_evidence > bar)  # the rest has no weight
+    _go_on_with_all_rows(book, lead.problem.kernel, regime)
+    _search(book, _leaders(lead, regime), regime, rng)
+
+
+def read_otherwise(
+    book: Book,
+    first: Book,
+    restated: Callable[[Problem, Fit], Fit],
+    regime: Regime,
+    rng: np.random.Generator | None,
+) -> None:
+    """The sets that lead under one reading of y fitted to all rows under another, with additions and drops there.
+
+    `restated` says of a fit under the first reading where it starts under the other. Which kernel is best is asked
+    anew: where wild rows hid everything but a line, the linear one led.
+    """
+    _go_on_with_all_rows(book, book.problem.kernel, regime)
+    leaders = _leaders(_by_evidence(first)[0], regime)
+    _search(book, [restated(book.problem, found) for found in leaders], regime, rng)
+
+
+def _search(book: Book, leaders: Sequence[Fit], regime: Regime, rng: np.random.Generator | None) -> None:
+    """Sets of other rows or another reading on all rows, nothing at all, and what they lead to."""
+    for found in leaders:
         _carry(book, found)
-    _begin_with_nothing(book, regime)
+    bar = max((one.log_evidence for one in book.fits.values()), default=-np.inf)
+    empty_fit(book, bar=bar - BEATEN * regime.moves.reach)  # as far as it takes to see that it is beaten
     _move(book, regime)
     if rng is not None:
         kernels(book, regime, rng)
-
-
-def read_otherwise(book: Book, first: Book, restated: Callable[[Problem, Fit], Fit], regime: Regime) -> None:
-    """The sets that lead under one reading of y fitted to all rows under another, with additions and drops there.
-
-    `restated` says of a fit under the first reading where it starts under the other.
-    """
-    lead = _go_on_with_all_rows(book, first, regime)
-    for found in _leaders(lead, regime):
-        _carry(book, restated(book.problem, found))
-    _begin_with_nothing(book, regime)
-    _move(book, regime)
 
 
 def _carry(book: Book, found: Fit) -> None:
@@ -65,37 +81,33 @@ def _carry(book: Book, found: Fit) -> None:
     book.carry(found if rung is None else rung.carry(found))
 
 
-def _begin_with_nothing(book: Book, regime: Regime) -> None:
-    """The empty set, as far as it takes to see that it is beaten."""
-    bar = max((one.log_evidence for one in book.fits.values()), default=-np.inf)
-    empty_fit(book, bar=bar - BEATEN * regime.moves.reach)
-
-
 def _move(book: Book, regime: Regime) -> None:
     """Additions, drops and swaps from the best set, and pairs as long as one is better.
 
-    Swaps of sets within reach are left out where sites make fits several times as dear.
+    Under sites, which make fits several times as dear, swaps of sets within reach are left out. But blocks may have
+    been searched under another reading, and where much is open larger groups are looked for here.
     """
     found = grow(book, prune(book, book.best()), narrow(regime.moves))
     while (better := _with_a_pair(book, found, regime)) is not None:
         found = grow(book, better, narrow(regime.moves))
     if not has_sites(book.table.noise):
         explore(book, regime)
+    elif left_behind(book, 0) > regime.search.left_behind:
+        book.paired.discard(found.candidate)
+        grow(book, found, regime.search)
 
 
-def _go_on_with_all_rows(book: Book, first: Book, regime: Regime) -> Book:
-    """All rows as one block in the book, empty, under the kernel that led in another, whose book is returned.
+def _by_evidence(book: Book) -> list[Book]:
+    """The books of all kernels that were asked, best first."""
+    return sorted((one for one in (book, *book.others) if one.fits), key=lambda one: -one.best().log_evidence)
 
-    Kernels that would not be weighed at all there are asked no more.
-    """
-    every = sorted((one for one in (first, *first.others) if one.fits), key=lambda one: -one.best().log_evidence)
-    lead, train = replace(every[0], others=[]), book.table
-    bar = lead.best().log_evidence - 2.0 * regime.search.reach
+
+def _go_on_with_all_rows(book: Book, kernel: Kernel, regime: Regime) -> None:
+    """All rows as one block in the book, which is emptied, under a kernel."""
+    train = book.table
     block = Block.of(np.asarray(train.X[:]), train.y, book.problem.backgrounds, train.noise, train.memo)
-    book.kernels = tuple(one.problem.kernel for one in every if one.best().log_evidence > bar)
     book.others, book.ladder, book.screened_blocks = [], regime.ladder, regime.screened_blocks
-    book.become(book.emptied(replace(book.problem, kernel=lead.problem.kernel, blocks=(block,))))
-    return lead
+    book.become(book.emptied(replace(book.problem, kernel=kernel, blocks=(block,))))
 
 
 def _leaders(lead: Book, regime: Regime) -> list[Fit]:

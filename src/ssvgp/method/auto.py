@@ -136,14 +136,22 @@ def _search_readings(
         if regime.scout is None:
             _search(rival, regime, rngs)
         else:
-            _read_otherwise(rival, book, first, other, better.found, regime)
+            _read_otherwise(rival, book, first, other, better.found, regime, rngs)
         known = worth_of(readings[taken.reading], taken.book, regime)
         if worth_of(other, rival, regime).beyond(known) > 0.0:
             taken.book, taken.reading = rival, better.number
         book, present = rival, better.number
 
 
-def _read_otherwise(rival: Book, book: Book, first: Reading, other: Reading, found: Fit, regime: Regime) -> None:
+def _read_otherwise(
+    rival: Book,
+    book: Book,
+    first: Reading,
+    other: Reading,
+    found: Fit,
+    regime: Regime,
+    rngs: Mapping[str, np.random.Generator],
+) -> None:
     """What one reading has found on all rows, read otherwise there: the leading set begins as a part of them has it."""
 
     def begun(problem: Problem, fitted: Fit) -> Fit:
@@ -151,7 +159,7 @@ def _read_otherwise(rival: Book, book: Book, first: Reading, other: Reading, fou
         return found if same else restated(problem, fitted, first, other)
 
     with _phase(rival, ALL_ROWS):
-        read_otherwise(rival, book, begun, regime)
+        read_otherwise(rival, book, begun, regime, rngs.get("kernels"))
 
 
 def _spread(train: Train, prior: Prior) -> float | None:
