@@ -10,7 +10,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from experiments.random_functions import pure_product
-from ssvgp import SSVGPRegressor, load
+from ssvgp import AutoSettings, SSVGPRegressor, load
 from ssvgp.data.target import robust_target, target_of
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit
 from ssvgp.gp.kernels.families import squared_exponential
@@ -18,6 +18,7 @@ from ssvgp.method import readings
 from ssvgp.method.readings import Reading, Worth, better_reading, gain_of_tails
 from ssvgp.model.likelihoods import Rows, likelihood_named
 from ssvgp.records import Train, has_sites
+from ssvgp.run.randomness import spread_rows
 from ssvgp.search.book import Book
 from ssvgp.settings import Prior
 from ssvgp.settings.regime import regime_for
@@ -239,3 +240,16 @@ def test_a_set_that_follows_odd_rows_does_not_keep_other_readings_from_a_search(
     y[some] += rng.choice([-1.0, 1.0], 3) * 10.0 * y.std()
     model = SSVGPRegressor(random_state=0).fit(X, y)
     assert model.fitted_.reading == "outliers" and model.get_support(indices=True).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_few_gross_errors_of_many_rows_are_among_the_rows_that_are_asked(blocks: bool) -> None:
+    """Two of 400: a part of 90 rows taken anyhow has neither with a chance of a half."""
+    rng = np.random.default_rng(400)
+    X = rng.standard_normal((400, 8))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(400)
+    wild = np.setdiff1d(np.arange(400), spread_rows(400, 90))[[50, 250]]
+    y[wild] += np.array([20.0, -25.0])
+    settings = AutoSettings(exact_rows=90, block_rows=90) if blocks else AutoSettings(block_rows=90)
+    model = SSVGPRegressor(kernel="se", random_state=0, settings=settings).fit(X, y)
+    assert model.fitted_.reading == "outliers" and model.get_support(indices=True).tolist() == [0, 1]

@@ -75,8 +75,8 @@ def better_reading(
     open_ones = [number for number in range(len(readings)) if number not in searched]
     if not open_ones:
         return None
-    best, n, own = book.best(), readings[0].train.n, readings[first]
-    rows = spread_rows(n, regime.settings.block_rows)
+    best, own = book.best(), readings[first]
+    rows = _telling_rows(book, readings[0].train.n, regime.settings.block_rows)
     if any(has_sites(readings[number].train.noise) for number in open_ones) and not _tails_may_pay(book, rows, regime):
         open_ones = [number for number in open_ones if not has_sites(readings[number].train.noise)]
     if not open_ones:
@@ -87,6 +87,23 @@ def better_reading(
     gains = [worth.promised(first_worth, regime.search.slack) for worth, _ in rest]
     leader = int(np.argmax(gains))
     return Better(open_ones[leader], rest[leader][1]) if gains[leader] > -np.inf else None
+
+
+def _telling_rows(book: Book, n: int, count: int) -> np.ndarray:
+    """At most `count` of n rows, in rising order: each k-th by how far off they are when left out, the farthest first.
+
+    Three gross errors of a thousand rows would be in a quarter of them, taken anyhow, with a chance of a half. Rows are
+    those of the blocks that the search has ended with; from all over the table where sites hide how far off they are.
+    """
+    blocks = book.problem.blocks
+    if n <= count or has_sites(blocks[0].noise):
+        return spread_rows(n, count)
+    numbers = np.arange(n) if blocks[0].y.size == n else np.concatenate(book.met[-len(blocks) :])
+    if numbers.size != book.problem.n:
+        return spread_rows(n, count)
+    far = np.concatenate([np.abs(at.alpha) / np.sqrt(at.precisions) for at in states(book.problem, book.best())])
+    farthest = numbers[np.argsort(-far, kind="stable")]
+    return np.unique(farthest[np.arange(count) * farthest.size // count])
 
 
 def _tails_may_pay(book: Book, rows: np.ndarray, regime: Regime) -> bool:
