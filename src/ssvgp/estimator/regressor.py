@@ -55,9 +55,10 @@ class SSVGPRegressor(Predicting, Asking, RowsOnDisk, ManyTargets, RegressorMixin
     target_transform : "auto", None, "box-cox", "log" or "yeo-johnson": a curve for y, undone in means and quantiles.
         "auto" asks the evidence whether a skewed y without negative values had better pass a root or a logarithm, where
         rows are too many for an exact fit; else, and for method "paper", it is None.
-    likelihood : what ties y to f: "auto" lets the evidence decide between Gaussian noise, heavy tails, outliers and, if
-        y is skewed, a curve; or by name "gaussian", "student-t", "outliers" (a few rows are gross errors), "poisson"
-        and "negative-binomial" (counts), "bernoulli" (0 and 1), or one that `ssvgp.register_likelihood` was given.
+    likelihood : what ties y to f: "auto" lets evidence and left-out rows decide between Gaussian noise, heavy tails,
+        outliers and, if y is skewed, a curve; or by name "gaussian", "student-t", "outliers" (a few rows are gross
+        errors), "poisson" and "negative-binomial" (counts), "bernoulli" (0 and 1), or one that
+        `ssvgp.register_likelihood` was given.
     threshold : inputs whose PIP lies above it are selected.
     exact_limit : rows up to which predictions and leave-one-out figures are exact; beyond it they condition on the
         `predict_neighbours` nearest rows. Fits are exact up to half as many, beyond they work on blocks of rows
