@@ -63,7 +63,9 @@ def test_the_ascent_stops_within_the_tolerance_in_nats_and_not_much_later(tolera
     below = CENTRE + direction * np.sqrt(1.9 * tolerance)  # 0.95 tolerance below the top
     above = CENTRE + direction * np.sqrt(2.1 * tolerance)
     assert quadratic(below)[0] == pytest.approx(-0.95 * tolerance)
-    assert climb(quadratic, below, exact, tolerance).evaluations == 1
+    ended = climb(quadratic, below, exact, tolerance)
+    assert ended.evaluations == 1
+    assert ended.value + ended.promised == pytest.approx(0.0, abs=1e-9)  # what was not walked is counted
     assert climb(quadratic, above, exact, tolerance).evaluations > 1
 
 

@@ -217,15 +217,26 @@ def test_the_evidence_of_one_input_agrees_with_quadrature(seed: int, strength: f
 
 def test_the_mode_is_stationary_and_the_root_is_that_of_the_inverse_hessian() -> None:
     case, candidate = one_input(0, 1.5), Candidate((0,))
-    found = with_curvature(case, fit(case, candidate, np.array([-0.5, 0.5, -1.0])))
+    found = with_curvature(case, fit(case, candidate, np.array([-0.5, 0.5, -1.0])), tolerance=1e-4)
     objective = log_joint(case, candidate)
     slopes = [central_difference(lambda z, i=i: objective(z)[1][i], found.summit.z, 1e-4) for i in range(3)]
     covariance = found.root @ found.root.T
     assert covariance == pytest.approx(np.linalg.inv(-np.array(slopes)), rel=0.05, abs=0.02)
     assert 0.5 * found.summit.gradient @ covariance @ found.summit.gradient < 0.01
     assert found.log_volume == pytest.approx(0.5 * np.linalg.slogdet(covariance)[1])
-    expected = found.summit.value + 1.5 * np.log(2 * np.pi) + found.log_volume + log_set_prior(1, 1, case.prior)
+    top = found.summit.value + found.summit.promised
+    expected = top + 1.5 * np.log(2 * np.pi) + found.log_volume + log_set_prior(1, 1, case.prior)
     assert found.log_evidence == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_left_to_climb_is_counted_as_the_hessian_promises(seed: int) -> None:
+    case, candidate = one_input(seed, 1.5), Candidate((0,))
+    rough = fit(case, candidate, np.array([-0.5, 0.5, -1.0]), tolerance=0.5)
+    loose, tight = (with_curvature(case, rough, tolerance=nats) for nats in (0.5, 1e-6))
+    assert loose.summit.value < tight.summit.value + 1e-9
+    assert loose.evaluations < tight.evaluations
+    assert loose.summit.value + loose.summit.promised == pytest.approx(tight.summit.value, abs=0.1)
 
 
 def test_a_cold_fit_is_priced_with_the_curvature_the_ascent_picked_up() -> None:

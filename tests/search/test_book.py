@@ -9,7 +9,7 @@ import pytest
 
 from ssvgp.evidence.laplace import Block, Fit, Problem, fit, with_curvature
 from ssvgp.evidence.problem import operations
-from ssvgp.evidence.transplant import transplant
+from ssvgp.evidence.transplant import moved, transplant
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
@@ -227,6 +227,34 @@ def test_a_part_of_the_rows_is_one_book_that_remembers(case: Problem, parent: Fi
     assert carried.candidate == parent.candidate and carried.log_evidence != parent.log_evidence
     assert book.part(25) is part and part.carry(parent) is carried
     assert book.part(30) is not part
+
+
+@pytest.mark.parametrize("ladder", [None, 0.5])
+def test_fits_carried_side_by_side_are_those_carried_one_by_one(ladder: float | None) -> None:
+    case = problem(80)
+    leaders = [fitted(case, (1, 3)), fitted(case, (1,)), fitted(case, (1, 2, 3)), fitted(case, (1,))]
+    single = Book(problem(80, seed=1), ladder=ladder)
+    for one in leaders:
+        single.carry(one)
+    with Workers(2) as workers:
+        book = Book(problem(80, seed=1), workers, ladder=ladder)
+        together = book.carry_all(leaders)
+    assert [one.candidate for one in together] == [one.candidate for one in leaders]
+    assert list(book.fits) == list(single.fits) and len(book.fits) == 3
+    for candidate, one in single.fits.items():
+        assert np.array_equal(one.summit.z, book.fits[candidate].summit.z)
+        assert one.log_evidence == book.fits[candidate].log_evidence
+
+
+def test_a_start_on_all_rows_moves_as_the_modes_of_a_relative_do(case: Problem, parent: Fit) -> None:
+    child = fitted(case, add(parent.candidate, [0]).active)
+    step = np.array([0.1, -0.2, 0.05, 0.3])  # of both inputs, scale and noise
+    above = replace(parent, summit=replace(parent.summit, z=parent.summit.z + step))
+    start = moved(child, parent, above)
+    assert child.candidate.active == (0, 1, 3)
+    assert start - child.summit.z == pytest.approx([0.0, 0.1, -0.2, 0.05, 0.3])
+    far = replace(parent, summit=replace(parent.summit, z=parent.summit.z + 4.0 * step))
+    assert np.array_equal(moved(child, parent, far), child.summit.z)  # another mode tells nothing
 
 
 def test_adding_and_dropping_keep_sets_sorted_and_backgrounds() -> None:

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ssvgp.gp.linalg import solve
+from ssvgp.gp.linalg import log_determinant, solve
 
 SAME_MODE = 0.5  # largest difference in z at which two summits are taken for one
 HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
+CLOSE = 0.05  # nats below a summit at which an ascent of the search ends: what is left is counted as it is promised
 
 
 class Height(NamedTuple):
@@ -32,13 +33,17 @@ Objective = Callable[[np.ndarray], Height]
 
 @dataclass(frozen=True)
 class Summit:
-    """Where an ascent ended: z (q,), value, gradient (q,), inverse Hessian (q, q), evaluations spent."""
+    """Where an ascent ended: z (q,), value, gradient (q,), inverse Hessian (q, q), evaluations spent.
+
+    `promised` is what the slope promises of the last stretch, which was not walked.
+    """
 
     z: np.ndarray
     value: float
     gradient: np.ndarray
     inverse_hessian: np.ndarray
     evaluations: int
+    promised: float = 0.0
 
 
 def unknown(size: int) -> np.ndarray:
@@ -58,18 +63,22 @@ def climb(
 ) -> Summit:
     """Maximise `objective` until the gain still promised, 1/2 g' B g, is below `tolerance` nats.
 
-    `inverse_hessian` serves where places have no curvature of their own. An ascent that would stay below `bar` with
-    many times the gain that it promises is given up, and so is one that comes to a `known` summit (q,).
+    `inverse_hessian` serves where places have no curvature of their own. An ascent whose value and log volume,
+    1/2 log |B|, would stay below `bar` with many times the gain that it promises is given up, and so is one that comes
+    to a `known` summit (q,).
     """
     z, (value, gradient, curvature) = start.copy(), objective(start)
     b = _inverse(curvature, inverse_hessian)
-    spent = 1
+    spent, left = 1, 0.0
     met: list[_Step] = []
     fresh = True  # the inherited curvature has not yet been tried along this path
     while spent < most:
         direction = b @ gradient
         promised = 0.5 * float(gradient @ direction)
-        if promised < tolerance or value + HOPE * promised + tolerance < bar or _at(z, known):
+        if promised < tolerance:
+            left = max(0.0, promised)
+            break
+        if _beaten(value + HOPE * promised + tolerance, b, bar) or _at(z, known):
             break
         reach = np.abs(direction).max()
         step = min(1.0, longest_step / reach)
@@ -87,7 +96,7 @@ def climb(
         z, (value, gradient, _), fresh = found.z, found.at, False
         if gain < 0.1 * tolerance:
             break
-    return Summit(z, value, gradient, b, spent)
+    return Summit(z, value, gradient, b, spent, left)
 
 
 class _Step(NamedTuple):
@@ -109,6 +118,11 @@ def _corrected(b: np.ndarray, curvature: np.ndarray | None, met: list[_Step]) ->
     for one in steps:
         b = _bfgs(b, one.change, one.gradient_change)
     return b
+
+
+def _beaten(most: float, b: np.ndarray, bar: float) -> bool:
+    """Whether a value of at most so much, with the volume of this inverse Hessian (q, q), stays below a bar."""
+    return bool(np.isfinite(bar)) and most + 0.5 * log_determinant(b) < bar
 
 
 def _at(z: np.ndarray, known: np.ndarray | None) -> bool:

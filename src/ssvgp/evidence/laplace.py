@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.ascent import Height, Objective, Summit, climb, unknown
+from ssvgp.evidence.ascent import CLOSE, Height, Objective, Summit, climb, unknown
 from ssvgp.evidence.problem import Block, Fit, Path, Problem, Starts
 from ssvgp.gp.information import SLOTS, curvature, informed
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
@@ -254,7 +254,7 @@ def _assemble(problem: Problem, candidate: Candidate, summit: Summit, hessian: n
         log_determinant = -log_det_covariance
     else:
         covariance_root, log_determinant = symmetric_square_root_inverse(hessian, FLATTEST)
-    evidence = summit.value + 0.5 * summit.z.size * LOG_2PI - 0.5 * log_determinant
+    evidence = summit.value + summit.promised + 0.5 * summit.z.size * LOG_2PI - 0.5 * log_determinant
     evidence += log_model_prior(candidate, problem)
     volume = -0.5 * log_determinant
     return Fit(candidate, summit, covariance_root, evidence, volume, hessian is not None, summit.evaluations)
@@ -265,7 +265,7 @@ def fit(
     candidate: Candidate,
     start: np.ndarray,
     inverse_hessian: np.ndarray | None = None,
-    tolerance: float = 0.05,
+    tolerance: float = CLOSE,
     bar: float = -np.inf,
     workers: Executor = SERIAL,
     sites: Starts = (),
@@ -278,20 +278,20 @@ def fit(
     """
     if inverse_hessian is None:
         inverse_hessian = unknown(start.size)
-    # data make a posterior narrower than one nat a parameter: evidence is at most about this much above the summit
-    most = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)
+    beside = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)  # value and volume
     path = Path(sites)
     objective = _heights(problem, candidate, workers, path, informed)
-    summit = climb(objective, start, inverse_hessian, tolerance, bar=bar - most, known=known)
+    summit = climb(objective, start, inverse_hessian, tolerance, bar=bar - beside, known=known)
     return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
 
 def with_curvature(
-    problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = 5e-3
+    problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = CLOSE
 ) -> Fit:
-    """The same fit polished and priced with the Hessian itself, by differences of the gradient. Cost q evaluations.
+    """The same fit priced with the Hessian itself, by differences of the gradient. Cost q evaluations.
 
-    Where there are sites the gradient at the summit is one of those that are compared: as settled as they are.
+    What is left to climb is counted as the Hessian promises it. Where there are sites the gradient at the summit is one
+    of those that are compared: as settled as they are.
     """
     path = Path(found.sites)
     climbing, objective = (_heights(problem, found.candidate, workers, path, way) for way in (informed, gradient))
@@ -302,11 +302,11 @@ def with_curvature(
     moved = workers.map(objective, [(summit.z + step * axis,) for axis in np.eye(q)])
     hessian = np.reshape([(here - at.gradient) / step for at in moved], (q, q))
     hessian = 0.5 * (hessian + hessian.T)
-    better = _assemble(problem, found.candidate, summit, hessian)
-    covariance = better.root @ better.root.T
+    root, _ = symmetric_square_root_inverse(hessian, FLATTEST)
+    covariance = root @ root.T
+    summit = replace(summit, inverse_hessian=covariance, promised=0.5 * float(here @ covariance @ here))
     return replace(
-        better,
-        summit=replace(summit, inverse_hessian=covariance),
+        _assemble(problem, found.candidate, summit, hessian),
         evaluations=found.evaluations + summit.evaluations + q + settles,
         sites=path.sites,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.evidence.ascent import unknown
+from ssvgp.evidence.ascent import apart, unknown
 from ssvgp.evidence.laplace import Fit, Problem
 from ssvgp.model.priors import Candidate
 
@@ -24,3 +24,17 @@ def transplant(parent: Fit, candidate: Candidate, problem: Problem) -> tuple[np.
     b[np.ix_(kept_new, kept_new)] = b_old[np.ix_(kept_old, kept_old)]
     added = np.array([i for i, label in enumerate(candidate.labels) if label not in where], dtype=np.intp)
     return z, b, added
+
+
+def moved(found: Fit, below: Fit, above: Fit) -> np.ndarray:
+    """z (q,) of a fit to a part of the rows where all rows may have it: moved as a relative's mode was by all rows.
+
+    `below` and `above` are the relative's fits to the part and to all rows. Where these are not of one mode nothing is
+    known of that.
+    """
+    z = found.summit.z.copy()
+    if apart(below.summit.z, above.summit.z):
+        return z
+    old, own = below.candidate, found.candidate
+    steps = dict(zip(old.coordinates.labels(old.labels), above.summit.z - below.summit.z, strict=True))
+    return z + [steps.get(label, 0.0) for label in own.coordinates.labels(own.labels)]

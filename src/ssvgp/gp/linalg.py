@@ -235,6 +235,11 @@ def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.linalg.solve(a, b)
 
 
+def log_determinant(a: np.ndarray) -> float:
+    """log |det A| of a small matrix (q, q)."""
+    return float(np.linalg.slogdet(a)[1])
+
+
 def least_squares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """x (r,) of least |a x - b| for few columns a (n, r), of which some may repeat others."""
     return np.linalg.lstsq(a, b, rcond=1e-8)[0]

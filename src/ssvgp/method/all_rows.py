@@ -66,19 +66,12 @@ def read_otherwise(
 
 def _search(book: Book, leaders: Sequence[Fit], regime: Regime, rng: np.random.Generator | None) -> None:
     """Sets of other rows or another reading on all rows, nothing at all, and what they lead to."""
-    for found in leaders:
-        _carry(book, found)
+    book.carry_all(leaders)
     bar = max((one.log_evidence for one in book.fits.values()), default=-np.inf)
     empty_fit(book, bar=bar - BEATEN * regime.moves.reach)  # as far as it takes to see that it is beaten
     _move(book, regime)
     if rng is not None:
         kernels(book, regime, rng)
-
-
-def _carry(book: Book, found: Fit) -> None:
-    """A fit to other rows carried to all by way of the part that candidates are met on: most steps are made there."""
-    rung = book.first_rung()
-    book.carry(found if rung is None else rung.carry(found))
 
 
 def _move(book: Book, regime: Regime) -> None:

@@ -65,7 +65,8 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
             members = tuple(_quieter(member, judged.explained) for member in members)
     else:
         members, member_weights = members_of(entries, weights, train, regime.components, rng)
-    explained = [(w, explained_by(e)) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
+    told = [(w, e) for e, w in zip(entries, weights, strict=True) if w > 0.02 or e is entries[0]]
+    explained = [(w, one) for (w, _), one in zip(told, workers.map(explained_by, [(e,) for _, e in told]), strict=True)]
     notes = {
         "shares": variance_shares(explained, 0.0 if judged is None else judged.explained),
         "jitter": max(one.jitter for _, one in explained),
@@ -135,7 +136,7 @@ def _with_clouds(
     offset: np.ndarray | float | None = None
     for family in families.values():
         sharp = [e for e in family if e.refined is not None]
-        priced = [_price(e, books, regime.measured_inputs, steps) for e in sharp]
+        priced = books[0].workers.map(_price, [(e, books, regime.measured_inputs, steps) for e in sharp])
         if offset is None and sharp:  # measured once, at the best set: the formula errs alike for all
             offset = correction(
                 sharp[0].problem, sharp[0].fit, priced[0].log_factors, regime.measured_inputs, books[0].workers

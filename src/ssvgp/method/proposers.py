@@ -118,8 +118,7 @@ def _lead(book: Book, regime: Regime) -> None:
     top = max((book, *book.others), key=lambda one: one.best().log_evidence)
     if top is book or top.best().log_evidence < best.log_evidence + regime.moves.slack:
         return
-    for found in book.within(regime.moves.reach)[:LEADING]:
-        top.carry(found, best.log_evidence - BEATEN * regime.moves.reach)
+    top.carry_all(book.within(regime.moves.reach)[:LEADING], best.log_evidence - BEATEN * regime.moves.reach)
     empty_fit(top)
     old = replace(book, others=[])
     book.others = [old if one is top else one for one in book.others]
@@ -226,8 +225,7 @@ def _localise(book: Book, regime: Regime, count: int, rng: np.random.Generator) 
     blocks = tuple(block_of(train, r, book.problem.backgrounds) for r in rows)
     local = book.emptied(replace(book.problem, blocks=blocks))
     empty_fit(local)
-    for found in book.within(regime.moves.reach)[:2]:
-        local.carry(found)
+    local.carry_all(book.within(regime.moves.reach)[:2])
     book.become(local)
 
 
@@ -243,11 +241,15 @@ def _judge_by(kernel: Kernel, book: Book, regime: Regime) -> Book:
 
 
 def _judge(other: Book, book: Book, regime: Regime) -> None:
-    """The leading sets of a book carried to that of another kernel."""
-    bar = book.best().log_evidence - BEATEN * regime.moves.reach
+    """The leading sets of a book carried to that of another kernel, as far as they will have weight there.
+
+    The best set says what the kernel is worth, and the others keep about their distance to it.
+    """
+    best = book.best()
+    bar = best.log_evidence - BEATEN * regime.moves.reach
     reach, most = (2.0, None) if regime.every_set else (0.5, 3)
-    for found in book.within(reach * regime.moves.reach)[:most]:
-        other.carry(found, bar)
+    behind = max(0.0, best.log_evidence - other.carry(best, bar).log_evidence)
+    other.carry_all(book.within(max(0.0, reach * regime.moves.reach - behind))[:most], bar)
 
 
 def _beaten_on_a_part(kernel: Kernel, book: Book, regime: Regime) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, Problem
-from ssvgp.evidence.logs import log_sum
+from ssvgp.evidence.ascent import CLOSE, SAME_MODE
+from ssvgp.evidence.laplace import Fit, Problem, unexplained
+from ssvgp.evidence.logs import NOTICED, log_sum
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
@@ -21,8 +22,6 @@ from ssvgp.search.dictionary import Order
 from ssvgp.search.probe import MODEST, Bold, Probe, fit_once, fit_probe, probe
 from ssvgp.search.scene import Scene
 from ssvgp.search.shapes import Shapes
-
-ANOTHER_MODE = 1.0  # nats by which a set must look better to be fitted again, and an opinion to be another one
 
 
 @dataclass
@@ -88,11 +87,37 @@ class Book:
 
     def carry(self, found: Fit, bar: float = -np.inf) -> Fit:
         """A fit of another problem carried over, started at its mode, unless the set is in the book already."""
-        if found.candidate not in self.fits:
-            start = (found.summit.z, found.summit.inverse_hessian, 0.05, bar, self.workers, found.sites)
-            (self.fits[found.candidate],) = self.made(fit_once, [(self.problem, found.candidate, *start)])
-            self._report([self.fits[found.candidate]])
-        return self.fits[found.candidate]
+        return self.carry_all([found], bar)[0]
+
+    def carry_all(self, found: Sequence[Fit], bar: float = -np.inf) -> list[Fit]:
+        """Fits of another problem carried over, side by side, in the order asked.
+
+        Most steps are made on the part of the rows that candidates are met on first, where there is one.
+        """
+        new = list({one.candidate: one for one in found if one.candidate not in self.fits}.values())
+        inner = self.workers if len(new) == 1 else SERIAL
+        tasks = [
+            (self.problem, one.candidate, one.summit.z, one.summit.inverse_hessian, CLOSE, bar, inner, one.sites)
+            for one in self._on_first_rung(new)
+        ]
+        made = self.made(fit_once, tasks)
+        self.fits |= {one.candidate: one for one in made}
+        self._report(made)
+        return [self.fits[one.candidate] for one in found]
+
+    def _on_first_rung(self, found: Sequence[Fit]) -> list[Fit]:
+        """Fits carried to the first rung, but for one that leaves clearly more or less there: at another mode."""
+        part = self.first_rung()
+        if part is None:
+            return list(found)
+        part.carry_all([one for one in found if one.candidate.size])
+        below = [part.fits.get(one.candidate, one) for one in found]
+        left = [
+            (unexplained(part.problem, low), unexplained(self.problem, replace(one, sites=())))
+            for one, low in zip(found, below, strict=True)
+        ]
+        apart = [abs(float(np.log(share / own))) > SAME_MODE for share, own in left]
+        return [one if far else low for one, low, far in zip(found, below, apart, strict=True)]
 
     def screened(self) -> tuple[Problem, Shapes]:
         """The first blocks, as many as are enough to rank inputs, and the shapes of their columns, worked out once."""
@@ -164,7 +189,7 @@ class Book:
         known = [c for c in candidates if c in self.fits and (*own, c, bold) not in self.reviewed]
         self.reviewed |= {(*own, c, bold) for c in known}
         probes = self.workers.map(probe, [(self.problem, parent, c, bold, self.workers) for c in known])
-        better = [p for p in probes if p.estimate > self.fits[p.candidate].log_evidence + ANOTHER_MODE]
+        better = [p for p in probes if p.estimate > self.fits[p.candidate].log_evidence + NOTICED]
         for f in self.made(fit_probe, [(self.problem, p, -np.inf, self.workers) for p in better]):
             if f.log_evidence > self.fits[f.candidate].log_evidence:
                 self.fits[f.candidate] = f

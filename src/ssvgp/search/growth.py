@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, unexplained
-from ssvgp.evidence.logs import NEGLIGIBLE
+from ssvgp.evidence.logs import NEGLIGIBLE, NOTICED
 from ssvgp.model.priors import Candidate
-from ssvgp.search.book import ANOTHER_MODE, Book, add
+from ssvgp.search.book import Book, add
 from ssvgp.search.dictionary import Group
 from ssvgp.search.ladder import climbing
 from ssvgp.search.moves import best_above, prune
@@ -55,7 +55,7 @@ def grow_on(book: Book, start: Fit, settings: SearchSettings) -> Fit:
 
 def _second_step(book: Book, found: Fit, settings: SearchSettings) -> Fit | None:
     """An input more beside a larger set that is as good as the one where growth has ended, if that is better."""
-    own, as_good = found.candidate, found.log_evidence - ANOTHER_MODE
+    own, as_good = found.candidate, found.log_evidence - NOTICED
     beside = [
         f
         for c, f in book.fits.items()
@@ -77,7 +77,9 @@ def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
     strong = [j for j in strongest(nats, max(4, current.candidate.size)) if shown[j]]
     if len(strong) < 2:
         return None
-    found = prune(book, book.visit(current, add(current.candidate, strong)))
+    larger = add(current.candidate, strong)
+    book.visit_all(climbing(book, current, [larger], -np.inf))
+    found = prune(book, book.fits[larger])
     return found if found.log_evidence > current.log_evidence else None
 
 

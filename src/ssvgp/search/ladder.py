@@ -17,6 +17,7 @@ import numpy as np
 
 from ssvgp.evidence.laplace import Fit, states
 from ssvgp.evidence.logs import NEGLIGIBLE
+from ssvgp.evidence.transplant import moved
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
@@ -75,7 +76,13 @@ def climbing(
     fits = part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), below.log_evidence - NEGLIGIBLE)
     seen = [one for one in project(book, part, parent, fits) if one.hope > bar]
     seen.sort(key=lambda one: -one.estimate)
-    return [Probe(p.fit.candidate, (p.fit.summit.z,), p.fit.summit.inverse_hessian, p.estimate) for p in seen]
+    return [_carried(book, part, one, below, parent) for one in seen]
+
+
+def _carried(book: Book, part: Book, one: Projection, below: Fit, parent: Fit) -> Probe:
+    """A start on all rows, by what the rows that a part has not seen have changed for the parent."""
+    summit, share = one.fit.summit, part.problem.n / book.problem.n
+    return Probe(one.fit.candidate, (moved(one.fit, below, parent),), share * summit.inverse_hessian, one.estimate)
 
 
 def _chosen(probes: Sequence[Probe], order: Sequence[Candidate], most: int) -> list[Probe]:

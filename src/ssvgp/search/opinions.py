@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ssvgp.evidence.laplace import Fit, unexplained
-from ssvgp.search.book import ANOTHER_MODE, Book
+from ssvgp.evidence.logs import NOTICED
+from ssvgp.search.book import Book
 from ssvgp.search.growth import BEHIND, grow_on
 from ssvgp.settings import SearchSettings
 
@@ -29,7 +30,7 @@ def ask(book: Book, starts: Iterator[Fit], settings: SearchSettings) -> None:
             return
         before, book.asked = book.best().log_evidence, book.asked + 1
         grow_on(book, start, settings)
-        book.unchanged = 0 if book.best().log_evidence > before + ANOTHER_MODE else book.unchanged + 1
+        book.unchanged = 0 if book.best().log_evidence > before + NOTICED else book.unchanged + 1
 
 
 def runners_up(book: Book) -> Iterator[Fit]:
