@@ -40,7 +40,7 @@ def entry(train: Train, active: tuple[int, ...]) -> Entry:
 
 
 def proposal(train: Train, *sets: tuple[int, ...]) -> Polished:
-    pairs = [(entry(train, active), Cloud(0.0, np.zeros(4))) for active in sets]
+    pairs = [(entry(train, active), Cloud.alone(4)) for active in sets]
     pairs.sort(key=lambda pair: -pair[0].log_evidence)
     weights = np.exp([one.log_evidence - pairs[0][0].log_evidence for one, _ in pairs])
     return Polished(pairs, weights / weights.sum(), MET)
@@ -87,6 +87,6 @@ def test_a_set_that_explains_nothing_ends_with_nothing(active: tuple[int, ...]) 
         empty = Entry(
             entry(train, (3,)).problem, fit(entry(train, (3,)).problem, Candidate(()), np.array([-1.0])), None, 0.0
         )
-        before = Polished([(empty, Cloud(0.0, np.zeros(4)))], np.ones(1), MET)
+        before = Polished([(empty, Cloud.alone(4))], np.ones(1), MET)
     found = checked(before, train, np.concatenate(MET), regime(train), np.random.default_rng(0))
     assert sets_of(found) == [()]

@@ -15,6 +15,7 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add
+from ssvgp.search.growth import grow
 from ssvgp.search.moves import drop_probes, empty_fit, expand, explore, prune, visit_every_set
 from ssvgp.search.probe import OPEN_STRENGTH
 from ssvgp.settings import AutoSettings, Prior, Regime, SearchSettings, regime_for
@@ -139,6 +140,19 @@ def test_exploration_ends_where_neighbours_add_next_to_nothing() -> None:
     book.visit(found, Candidate((0, 1, 4)))
     explore(book, regime_of(book, reach=50.0))
     assert book.expanded == {Candidate((1, 4))}  # all its neighbours together have less weight than it has
+
+
+def test_exploration_goes_on_while_what_is_left_has_as_much_weight_as_what_was_expanded() -> None:
+    """Of six weak inputs many sets are nearly as good, and the best one with its neighbours is not all."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((160, 6))
+    book = book_of(X, 0.15 * X.sum(1) + rng.standard_normal(160))
+    found = grow(book, empty_fit(book), SearchSettings())
+    explore(book, regime_of(book, reach=50.0))
+    first = book_of(X, book.problem.blocks[0].y)
+    expand(first, first.visit(empty_fit(first), found.candidate), regime_of(book, reach=50.0))
+    assert len(book.expanded) > 2
+    assert book.mass() > first.mass() + 0.3  # a third of all
 
 
 def test_every_set_is_visited_once_and_fitted_as_well_as_from_a_start_of_its_own() -> None:

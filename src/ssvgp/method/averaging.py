@@ -15,6 +15,7 @@ from ssvgp.evidence.logs import NOTICED
 from ssvgp.evidence.transplant import transplant
 from ssvgp.evidence.unvisited.census import Priced, census
 from ssvgp.evidence.unvisited.cloud import LARGEST_FACTOR, Cloud, cloud
+from ssvgp.evidence.unvisited.elsewhere import met_elsewhere
 from ssvgp.evidence.unvisited.factors import bayes_factors, correction
 from ssvgp.large.check import checked
 from ssvgp.large.every_row import Judged, judge
@@ -132,9 +133,9 @@ def _with_clouds(
     families: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         families.setdefault(_family(entry), []).append(entry)
-    out: list[tuple[Entry, Cloud]] = []
+    around: dict[tuple[str, str], list[tuple[Entry, Cloud]]] = {}
     offset: np.ndarray | float | None = None
-    for family in families.values():
+    for name, family in families.items():
         sharp = [e for e in family if e.refined is not None]
         priced = books[0].workers.map(_price, [(e, books, regime.measured_inputs, steps) for e in sharp])
         if offset is None and sharp:  # measured once, at the best set: the formula errs alike for all
@@ -145,14 +146,13 @@ def _with_clouds(
             priced = [replace(p, log_factors=p.log_factors + offset) for p in priced]
         pairs = [(e, p) for e, p in zip(sharp, priced, strict=True) if not _outpriced(p, priced, e.problem)]
         clouds = _complete([p for _, p in pairs], family[0].problem, regime.every_price) if pairs else []
-        out += [(e, c) for (e, _), c in zip(pairs, clouds, strict=True)]
         kept = [e for e, _ in pairs]
-        out += [
-            (e, Cloud(0.0, np.zeros(e.problem.d)))
-            for e in family
-            if e.refined is None and not _covered(e, kept, regime)
+        around[name] = [(e, c) for e, c in zip(kept, clouds, strict=True)]
+        around[name] += [
+            (e, Cloud.alone(e.problem.d)) for e in family if e.refined is None and not _covered(e, kept, regime)
         ]
-    return out
+    lead = books[0].problem.kernel.name
+    return [pair for name, own in around.items() for pair in met_elsewhere(own, around.get((lead, name[1]), []))]
 
 
 def _outpriced(one: Priced, others: Sequence[Priced], problem: Problem) -> bool:
@@ -232,7 +232,7 @@ def _inclusion(pairs: Sequence[tuple[Entry, Cloud]], weights: np.ndarray) -> np.
     pip = np.zeros(pairs[0][0].problem.d)
     for (entry, around), weight in zip(pairs, weights, strict=True):
         pip[list(entry.fit.candidate.active)] += weight
-        pip += weight * around.joined
+        pip += weight * (around.joined - around.left)
     return np.minimum(pip, 1.0)
 
 

@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 
 from ssvgp.evidence.laplace import Fit, fit, log_joint_values
-from ssvgp.evidence.logs import NOTICED
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book, add, drop
 from ssvgp.search.ladder import climbing
@@ -94,17 +93,31 @@ def rounds_ahead(at_hand: int, most: int) -> float:
 
 
 def explore(book: Book, regime: Regime) -> None:
-    """Expand the best sets within reach, until each has had its neighbours tried or these change the answer no more."""
+    """Expand the best sets within reach, until what those that are left would add hardly changes the answer.
+
+    A set is expected to add mass in the proportion to its own that those before it did.
+    """
+    added = expanded = 0.0
     for done in range(regime.expanded):
         todo = [f for f in book.within(regime.expand_reach) if f.candidate not in book.expanded]
         if not todo:
             break
-        book.plan(done, rounds_ahead(len(todo), regime.expanded - done))
-        before = book.mass()
-        expand(book, todo[0], regime)
-        if book.mass() < before + NOTICED:
+        before, known = book.mass(), set(book.fits)
+        shares = np.exp([f.log_evidence - before for f in todo])
+        if done and added / expanded * shares.sum() < regime.search.left_behind:
             break
+        book.plan(done, rounds_ahead(len(todo), regime.expanded - done))
+        expand(book, todo[0], regime)
+        new = [f for c, f in book.fits.items() if c not in known and not _priced(f, todo[0])]
+        added += sum(np.exp(f.log_evidence - before) for f in new)
+        expanded += shares[0]
     book.plan(0, 0.0)
+
+
+def _priced(found: Fit, below: Fit) -> bool:
+    """Whether a set would count without a fit, as another one with idle inputs (evidence/unvisited)."""
+    more = set(found.candidate.active) > set(below.candidate.active)
+    return more and found.log_evidence <= below.log_evidence
 
 
 def visit_every_set(book: Book) -> None:

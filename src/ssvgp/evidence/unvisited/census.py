@@ -47,7 +47,7 @@ def census(sets: Sequence[Priced], d: int, prior: Prior) -> list[Cloud]:
         share = np.exp(log_prices[row] - log_mass)
         joined = share @ members
         joined[list(s.active)] = 0.0
-        out.append(Cloud(log_mass - s.log_evidence, joined))
+        out.append(Cloud(log_mass - s.log_evidence, joined, np.zeros(d)))
     return out
 
 

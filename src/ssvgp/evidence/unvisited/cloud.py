@@ -27,10 +27,16 @@ LARGEST_FACTOR = 3.0  # an input worth more is no idler: it was fitted, or its f
 
 @dataclass(frozen=True)
 class Cloud:
-    """log Z, and the probability (d,) of each input to have joined, given that the set is S or one of its cloud."""
+    """log Z, and given that the set is S or one of its cloud, how probably each input (d,) has joined it or left it."""
 
     log_mass: float
     joined: np.ndarray
+    left: np.ndarray
+
+    @classmethod
+    def alone(cls, d: int) -> Cloud:
+        """Nothing around the set."""
+        return cls(0.0, np.zeros(d), np.zeros(d))
 
 
 def cloud(factors: np.ndarray, scale_shares: np.ndarray, size: int, prior: Prior) -> Cloud:
@@ -50,7 +56,7 @@ def cloud(factors: np.ndarray, scale_shares: np.ndarray, size: int, prior: Prior
         joined += steps[m] * without
         np.maximum(e[:, m, None] - without, 0.0, out=without)
     mass = float(scale_shares @ (e @ steps))
-    return Cloud(math.log(mass), scale_shares @ joined / mass)
+    return Cloud(math.log(mass), scale_shares @ joined / mass, np.zeros(d))
 
 
 def symmetric_polynomials(x: np.ndarray, most: int) -> np.ndarray:
