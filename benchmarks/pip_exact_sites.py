@@ -33,6 +33,7 @@ from ssvgp import SSVGPRegressor
 from ssvgp.evidence.laplace import Block, Problem, log_model_prior
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.gp.linalg import NotPositiveDefiniteError
+from ssvgp.model.likelihoods import AS_IT_IS
 from ssvgp.model.priors import Candidate, log_prior, unpack
 from ssvgp.records import Parameters, Settling, has_sites
 from ssvgp.settings import Prior
@@ -148,7 +149,8 @@ def compare(kind: str, seed: int, n: int = 80, d: int = 5, draws: int = 200) -> 
     model = SSVGPRegressor(kernel="se", likelihood=kind, target_transform=None, random_state=0).fit(X, y)
     seconds, train = time.process_time() - start, model.train_
     assert has_sites(train.noise)
-    prior = train.noise.adapted(Prior(rounding=0.0)).for_data(n, d)
+    spread = train.noise.spread(Parameters(np.empty(0), 1.0, 1.0)) if kind in AS_IT_IS else None
+    prior = train.noise.adapted(Prior(rounding=0.0)).for_data(n, d, spread=spread)
     problem = Problem((Block(train.X, train.y, {}, train.noise),), kernel_named("se"), prior)
     first, second = Truth(problem, kind, np.random.default_rng(seed)).pips(d, draws)
     return {**errors(model.pip_, first, second), "seconds": seconds}

@@ -137,7 +137,7 @@ def _curvature(places: np.ndarray, parameters: Parameters, learned: float, found
 
 def _constant_and_noise(problem: Problem) -> Objective:
     """`log_joint` of the empty set: y = constant + noise, with Kt = mean 11' + noise I in closed form."""
-    empty, mean = Candidate(()), problem.prior.mean
+    empty, mean = Candidate(()), problem.prior.level
     sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
 
     def objective(z: np.ndarray) -> Height:
