@@ -15,7 +15,7 @@ from ssvgp.gp.terms import Linear
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
 from ssvgp.search.dictionary import Group
-from ssvgp.search.growth import HALF, grow, grow_by_groups, grow_on, united
+from ssvgp.search.growth import HALF, add_many, grow, grow_by_groups, grow_on, united
 from ssvgp.search.moves import empty_fit
 from ssvgp.search.probe import ROUGH, STRONG
 from ssvgp.search.together import beyond_chance, loudness
@@ -61,6 +61,15 @@ def test_growth_beside_a_background_has_a_limit_of_its_own() -> None:
     assert 1 <= found.candidate.size <= 4  # one step, which may add several
     assert grow(book, found, few) is found
     assert grow(book, empty_fit(book, "linear"), SETTINGS).candidate.size >= 3
+
+
+def test_of_many_at_once_all_rows_meet_only_what_a_part_leaves() -> None:
+    book = book_of(*additive(n=200), ladder=0.5)
+    shown = np.zeros(book.problem.d)
+    shown[[2, 7, 11, 0, 1]] = [50.0, 45.0, 40.0, 35.0, 30.0]  # a look that takes two idle inputs for more
+    found = add_many(book, empty_fit(book), shown)
+    assert found is not None and found.candidate.active == (2, 7, 11)
+    assert not any({0, 1} & set(candidate.active) for candidate in book.fits)
 
 
 def test_growth_never_lowers_the_evidence() -> None:

@@ -78,6 +78,16 @@ def test_those_who_climb_start_at_what_the_part_has_found() -> None:
     assert np.array_equal(seen.starts[0], part.fits[TRUE].summit.z)
 
 
+def test_what_the_part_has_fitted_before_climbs_as_what_it_fits_now() -> None:
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, Candidate((2, 11)))
+    part = book.first_rung()
+    assert part is not None
+    met = part.visit(part.carry(parent), TRUE)
+    (seen,) = climbing(book, parent, [TRUE], parent.log_evidence)
+    assert part.fits[TRUE] is met and seen.candidate == TRUE
+
+
 @pytest.mark.parametrize("ladder", [None, 0.5])
 def test_known_sets_do_not_climb_again_and_others_climb_once_best_first(ladder: float | None) -> None:
     book = book_of(*additive(n=160), ladder=ladder)

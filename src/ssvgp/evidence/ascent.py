@@ -17,7 +17,6 @@ from ssvgp.gp.linalg import log_determinant, solve
 
 SAME_MODE = 0.5  # largest difference in z at which two summits are taken for one
 HOPE = 8.0  # a promise can be short of the gain: beaten is what would not do with this many times as much
-CLOSE = 0.05  # nats below a summit at which an ascent of the search ends: what is left is counted as it is promised
 
 
 class Height(NamedTuple):

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ssvgp.evidence.ascent import CLOSE, Height, Objective, Summit, climb, unknown
+from ssvgp.evidence.ascent import Height, Objective, Summit, climb, unknown
+from ssvgp.evidence.logs import NOTICED
 from ssvgp.evidence.problem import Block, Fit, Path, Problem, Starts
 from ssvgp.gp.information import SLOTS, curvature, informed
 from ssvgp.gp.kernels.families import Kernel, upper_at_each
@@ -265,7 +266,7 @@ def fit(
     candidate: Candidate,
     start: np.ndarray,
     inverse_hessian: np.ndarray | None = None,
-    tolerance: float = CLOSE,
+    tolerance: float | None = None,
     bar: float = -np.inf,
     workers: Executor = SERIAL,
     sites: Starts = (),
@@ -281,12 +282,13 @@ def fit(
     beside = 0.5 * start.size * LOG_2PI + log_model_prior(candidate, problem)  # value and volume
     path = Path(sites)
     objective = _heights(problem, candidate, workers, path, informed)
+    tolerance = problem.close if tolerance is None else tolerance
     summit = climb(objective, start, inverse_hessian, tolerance, bar=bar - beside, known=known)
     return replace(_assemble(problem, candidate, summit, None), sites=path.sites)
 
 
 def with_curvature(
-    problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = CLOSE
+    problem: Problem, found: Fit, workers: Executor = SERIAL, step: float = 1e-3, tolerance: float = NOTICED
 ) -> Fit:
     """The same fit priced with the Hessian itself, by differences of the gradient. Cost q evaluations.
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ssvgp.evidence.laplace import Block, Fit, Problem
+from ssvgp.evidence.problem import CLOSE
 from ssvgp.gp.kernels.families import Kernel
 from ssvgp.method.proposers import BEATEN, kernels
 from ssvgp.model.likelihoods import AS_IT_IS
@@ -100,7 +101,7 @@ def _go_on_with_all_rows(book: Book, kernel: Kernel, regime: Regime) -> None:
     train = book.table
     block = Block.of(np.asarray(train.X[:]), train.y, book.problem.backgrounds, train.noise, train.memo)
     book.others, book.ladder, book.screened_blocks = [], regime.ladder, regime.screened_blocks
-    book.become(book.emptied(replace(book.problem, kernel=kernel, blocks=(block,))))
+    book.become(book.emptied(replace(book.problem, kernel=kernel, blocks=(block,), close=4.0 * CLOSE)))
 
 
 def _leaders(lead: Book, regime: Regime) -> list[Fit]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.evidence.ascent import CLOSE, SAME_MODE
+from ssvgp.evidence.ascent import SAME_MODE
 from ssvgp.evidence.laplace import Fit, Problem, unexplained
 from ssvgp.evidence.logs import NOTICED, log_sum
 from ssvgp.gp.kernels.families import Kernel
@@ -97,7 +97,7 @@ class Book:
         new = list({one.candidate: one for one in found if one.candidate not in self.fits}.values())
         inner = self.workers if len(new) == 1 else SERIAL
         tasks = [
-            (self.problem, one.candidate, one.summit.z, one.summit.inverse_hessian, CLOSE, bar, inner, one.sites)
+            (self.problem, one.candidate, one.summit.z, one.summit.inverse_hessian, None, bar, inner, one.sites)
             for one in self._on_first_rung(new)
         ]
         made = self.made(fit_once, tasks)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ssvgp.evidence.ascent import CLOSE
 from ssvgp.evidence.laplace import Fit
 from ssvgp.evidence.logs import NEGLIGIBLE
 from ssvgp.model.priors import Candidate
@@ -33,14 +32,14 @@ def dense_starts(
     inputs = list(dict.fromkeys(book.problem.owners()[order].tolist()))  # by their strongest column
     cuts = [book.problem.candidate(inputs[:size]) for size in sizes if size <= len(inputs)]
     starts = [_start(cut, theta, book) for cut in cuts]
-    tasks = [(part.problem, *one, None, CLOSE, bar, book.workers) for one in zip(cuts, starts, strict=True)]
+    tasks = [(part.problem, *one, None, None, bar, book.workers) for one in zip(cuts, starts, strict=True)]
     trials = [trial for trial in part.made(fit_once, tasks) if trial.log_evidence > bar]
     leaders = sorted(trials, key=lambda trial: -trial.log_evidence)[:keep]
     if part.problem.n < book.problem.n:
         leaders = [trial for trial in leaders if not _leads_back(part, trial, best)]
     new = [trial for trial in leaders if trial.candidate not in book.fits]
     again = [
-        (book.problem, t.candidate, t.summit.z, t.summit.inverse_hessian, CLOSE, -np.inf, book.workers) for t in new
+        (book.problem, t.candidate, t.summit.z, t.summit.inverse_hessian, None, -np.inf, book.workers) for t in new
     ]
     book.fits |= {found.candidate: found for found in book.made(fit_once, again)}
     return [book.fits[trial.candidate] for trial in leaders]

@@ -34,7 +34,7 @@ def grow(book: Book, start: Fit, settings: SearchSettings) -> Fit:
         view = scene_of(book, current)
         nats = excluded_nats(view, current.candidate)
         better = (
-            _add_many(book, current, nats)
+            add_many(book, current, nats)
             or _add_one(book, current, nats, settings)
             or _add_group(book, current, view, nats, settings)
         )
@@ -71,14 +71,21 @@ def _second_step(book: Book, found: Fit, settings: SearchSettings) -> Fit | None
     return _best_of(book, options, found)
 
 
-def _add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
-    """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle."""
+def add_many(book: Book, current: Fit, nats: np.ndarray) -> Fit | None:
+    """Add as many clearly promising inputs as the set has (at least four), and let those go that then look idle.
+
+    On a part of the rows first: what is idle there all rows need not meet.
+    """
     shown = beyond_chance(nats) > STRONG
     strong = [j for j in strongest(nats, max(4, current.candidate.size)) if shown[j]]
     if len(strong) < 2:
         return None
     larger = add(current.candidate, strong)
+    if (part := book.first_rung()) is not None:
+        larger = prune(part, part.visit(part.carry(current), larger)).candidate
     book.visit_all(climbing(book, current, [larger], -np.inf))
+    if larger not in book.fits:  # far behind on the part
+        return None
     found = prune(book, book.fits[larger])
     return found if found.log_evidence > current.log_evidence else None
 

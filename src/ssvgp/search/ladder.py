@@ -73,7 +73,9 @@ def climbing(
     if part is None:
         return [p for p in _chosen(book.probe_all(parent, new, bold), new, most) if p.estimate > bar]
     below = part.carry(parent)
-    fits = part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), below.log_evidence - NEGLIGIBLE)
+    low = below.log_evidence - NEGLIGIBLE
+    known = [part.fits[c] for c in new if c in part.fits and part.fits[c].log_evidence > low]
+    fits = known + part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), low)
     seen = [one for one in project(book, part, parent, fits) if one.hope > bar]
     seen.sort(key=lambda one: -one.estimate)
     return [_carried(book, part, one, below, parent) for one in seen]

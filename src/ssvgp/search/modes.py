@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssvgp.evidence.ascent import CLOSE, SAME_MODE, apart
+from ssvgp.evidence.ascent import SAME_MODE, apart
 from ssvgp.evidence.laplace import Fit
 from ssvgp.search.book import Book, add
 from ssvgp.search.ladder import project
@@ -60,7 +60,7 @@ def _other_modes(book: Book, found: Fit) -> list[Fit]:
 def _climbed(book: Book, found: Fit, starts: list[np.ndarray]) -> list[Fit]:
     """Fits of the same set from other starts, as far as they lead elsewhere."""
     known = found.summit.z
-    fixed = (None, CLOSE, found.log_evidence, book.workers, (), known)
+    fixed = (None, None, found.log_evidence, book.workers, (), known)
     fits = book.made(fit_once, [(book.problem, found.candidate, z, *fixed) for z in starts])
     return [one for one in fits if apart(one.summit.z, known)]
 

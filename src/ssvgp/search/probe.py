@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ssvgp.evidence.ascent import CLOSE
 from ssvgp.evidence.laplace import Fit, Problem, Starts, fit, log_joint_value, log_joint_values, log_model_prior
 from ssvgp.evidence.logs import log_sum
 from ssvgp.evidence.transplant import NEW_THETA, transplant
@@ -103,7 +102,7 @@ def fit_probe(problem: Problem, seen: Probe, bar: float = -np.inf, workers: Exec
     *bold, last = seen.starts
     # far from the parent's mode its curvature means nothing
     starts = [*((start, None) for start in bold), (last, seen.inverse_hessian)]
-    tasks = [(problem, seen.candidate, *start, CLOSE, bar, workers, seen.sites) for start in starts]
+    tasks = [(problem, seen.candidate, *start, None, bar, workers, seen.sites) for start in starts]
     found: list[Fit] = []
     # threads that would wait try all starts at once; what comes after one that settles the question is not used
     at_once = len(problem.blocks) < workers.n_jobs
