@@ -7,8 +7,8 @@ them, by Matheron's rule. Since q(f) = N(f; 0, K) prod N(t_i; f_i, v_i) / N(t; 0
     p(y | z) = N(t; 0, K + V) E_q prod p(y_i | f_i) / N(t_i; f_i, v_i)
 
 whatever the sites are, good or bad. The mean over some draws is unbiased, so that it can stand
-in the importance sum over z, whose proposal begins at a mode and is adapted as in `benchmarks.pip_exact`. `reference_error` is the
-difference between two independent halves.
+in the importance sum over z, whose proposal begins at a mode and is adapted as in `benchmarks.pip_exact`.
+`reference_error` is the difference between two independent halves.
 
     python -m benchmarks.pip_exact_sites      twenty draws of each kind, five inputs
 """
