@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from searches import additive, book_of
@@ -11,7 +13,7 @@ from ssvgp.evidence.loo import exact
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Member, Train
 from ssvgp.search.book import Book, add, drop
-from ssvgp.search.ladder import climbing, project, row_terms
+from ssvgp.search.ladder import Projection, climbing, project, row_terms
 from ssvgp.search.moves import empty_fit
 
 TRUE = Candidate((2, 7, 11))
@@ -76,6 +78,23 @@ def test_those_who_climb_start_at_what_the_part_has_found() -> None:
     part = book.first_rung()
     assert part is not None
     assert np.array_equal(seen.starts[0], part.fits[TRUE].summit.z)
+
+
+def test_what_a_part_leaves_open_within_chance_is_settled_by_a_look_at_all_rows(monkeypatch: Any) -> None:
+    """Both are promised a little less than the bar, by a part that may err by ten nats."""
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, TRUE)
+    less, more = drop(TRUE, [7]), add(TRUE, [0])
+    bar = parent.log_evidence - 8.0
+
+    def promised(book: Book, part: Book, parent: Fit, fits: list[Fit]) -> list[Projection]:
+        return [Projection(one, bar - 20.0, 10.0) for one in fits]
+
+    monkeypatch.setattr("ssvgp.search.ladder.project", promised)
+    (seen,) = climbing(book, parent, [less, more], bar)
+    assert seen.candidate == more
+    found = book.visit(parent, more).log_evidence
+    assert found - 4.0 < seen.estimate < found + 0.1
 
 
 def test_what_the_part_has_fitted_before_climbs_as_what_it_fits_now() -> None:

@@ -5,7 +5,8 @@ of the part say, and for each further row the mean of the paired differences of 
 
     evidence_n(S') - evidence_n(S) = evidence_m(S') - evidence_m(S) + (n - m) mean_i(l'_i - l_i),
 
-whose standard error is that of the mean. Row terms are free once the inverse is there.
+whose standard error is that of the mean. Row terms are free once the inverse is there. What may reach the bar within
+chance is looked at on all rows from where the part has brought it, which costs a factorisation, and fitted if it shows.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ssvgp.evidence.laplace import Fit, states
+from ssvgp.evidence.laplace import Fit, Problem, log_joint_value, log_model_prior, states
 from ssvgp.evidence.logs import NEGLIGIBLE
+from ssvgp.evidence.race import SURE
 from ssvgp.evidence.transplant import moved
 from ssvgp.gp.marginal import LOG_2PI
 from ssvgp.model.priors import Candidate
 from ssvgp.search.book import Book
-from ssvgp.search.probe import MODEST, Bold, Probe
+from ssvgp.search.probe import MODEST, STRONG, Bold, Probe
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,22 @@ def climbing(
     low = below.log_evidence - NEGLIGIBLE
     known = [part.fits[c] for c in new if c in part.fits and part.fits[c].log_evidence > low]
     fits = known + part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), low)
-    seen = [one for one in project(book, part, parent, fits) if one.hope > bar]
-    seen.sort(key=lambda one: -one.estimate)
-    return [_carried(book, part, one, below, parent) for one in seen]
+    able = [one.fit for one in project(book, part, parent, fits) if one.estimate + SURE * one.error > bar]
+    share = part.problem.n / book.problem.n
+    seen = book.workers.map(_carried, [(book.problem, one, below, parent, share) for one in able])
+    return sorted((one for one in seen if one.estimate + STRONG > bar), key=lambda one: -one.estimate)
 
 
-def _carried(book: Book, part: Book, one: Projection, below: Fit, parent: Fit) -> Probe:
-    """A start on all rows, by what the rows that a part has not seen have changed for the parent."""
-    summit, share = one.fit.summit, part.problem.n / book.problem.n
-    return Probe(one.fit.candidate, (moved(one.fit, below, parent),), share * summit.inverse_hessian, one.estimate)
+def _carried(problem: Problem, found: Fit, below: Fit, parent: Fit, share: float) -> Probe:
+    """What is seen of all rows of a problem from a start by what those that a part has not seen changed for the parent.
+
+    Height is a factorisation, and falls short by what is left to climb: seldom more than 3 nats, where promises of the
+    part were off by 10. The volume differs from the parent's as on the part.
+    """
+    candidate, z = found.candidate, moved(found, below, parent)
+    volume = parent.log_volume + found.log_volume - below.log_volume + 0.5 * z.size * LOG_2PI
+    height = log_joint_value(problem, candidate, z, sites=parent.sites) + log_model_prior(candidate, problem)
+    return Probe(candidate, (z,), share * found.summit.inverse_hessian, height + volume, parent.sites)
 
 
 def _chosen(probes: Sequence[Probe], order: Sequence[Candidate], most: int) -> list[Probe]:
