@@ -56,7 +56,7 @@ def from_prior(seed: int, kind: Kind) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """X, y and the relevant inputs (d,) of one draw."""
     rng, prior = np.random.default_rng(seed), kind.prior
     X, f = rng.normal(size=(kind.n, D)), np.zeros(kind.n)
-    level = np.sqrt(prior.mean) * rng.normal()  # the unknown constant: without it a base rate would tell of relevance
+    level = np.sqrt(prior.level) * rng.normal()  # the unknown constant: without it a base rate would tell of relevance
     assert prior.b is not None
     relevant = rng.uniform(size=D) < rng.beta(prior.a, prior.b)
     theta = np.abs(rng.normal(size=int(relevant.sum()))) * rng.choice(prior.slabs)

@@ -192,3 +192,15 @@ def test_a_background_of_labels_is_counted_in_units_of_their_noise() -> None:
     assert free.log_background[1] == pytest.approx(np.hypot(1.0, Prior().log_scale[1]))
     given = Prior(log_background=(0.0, 1.0)).for_data(100, 20, spread=3.0)
     assert given.log_background == (0.0, 1.0)
+
+
+def test_the_level_of_labels_is_free_where_all_rows_have_one() -> None:
+    given = Prior(mean=2.0)
+    assert Prior().for_data(100, 20).mean == 1.0
+    assert Prior().for_data(100, 20, spread=3.0, together=False).mean == 1.0
+    assert given.for_data(100, 20, spread=3.0).mean == given.level == 2.0
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2.0
+    for likelihood, free in {"bernoulli": True, "poisson": True, "gaussian": False, "student-t": False}.items():
+        model = SSVGPRegressor(likelihood=likelihood, kernel="linear", random_state=0).fit(X, y)
+        levels = {member.parameters.mean for member in model.fitted_.ensemble.members}
+        assert levels == {Prior().for_data(60, 2, spread=1.0 if free else None).mean}

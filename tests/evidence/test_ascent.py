@@ -168,3 +168,8 @@ def test_an_ascent_that_comes_to_a_known_summit_ends_there_and_another_is_not_di
     assert not apart(short.z, whole.z)
     elsewhere = climb(banana, np.array([-1.2, 1.0]), cold(2), tolerance=1e-8, most=200, known=np.full(2, 9.0))
     assert elsewhere.z == pytest.approx(whole.z, abs=0.0)
+
+
+def test_where_nothing_is_left_to_climb_there_is_one_summit() -> None:
+    # the empty set of labels has no parameter: a part of the rows and all rows have the same mode of it
+    assert not apart(np.empty(0), np.empty(0))

@@ -40,7 +40,7 @@ def target(monkeypatch: pytest.MonkeyPatch, masses: list[float], centres: list[n
     """Let the joint density of z be a sum of Gaussians with given masses."""
     parts = [multivariate_normal(c, COVARIANCE) for c in centres]
 
-    def values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor, sites: Any) -> np.ndarray:
+    def values(problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor, *rest: Any) -> np.ndarray:
         return np.array([logsumexp([p.logpdf(row) for p in parts], b=masses) for row in z])
 
     monkeypatch.setattr(module, "log_joint_values", values)

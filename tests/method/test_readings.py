@@ -253,3 +253,12 @@ def test_a_few_gross_errors_of_many_rows_are_among_the_rows_that_are_asked(block
     settings = AutoSettings(exact_rows=90, block_rows=90) if blocks else AutoSettings(block_rows=90)
     model = SSVGPRegressor(kernel="se", random_state=0, settings=settings).fit(X, y)
     assert model.fitted_.reading == "outliers" and model.get_support(indices=True).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("likelihood", ["student-t", "outliers"])
+def test_wild_rows_do_not_set_the_units_of_y_where_they_are_named(likelihood: str) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 2)), rng.standard_normal(40)
+    y[7] = 1e3
+    model = SSVGPRegressor(likelihood=likelihood, kernel="linear", random_state=0).fit(X, y)
+    assert model.fitted_.target == robust_target(y)

@@ -130,7 +130,7 @@ def _at(z: np.ndarray, known: np.ndarray | None) -> bool:
 
 def apart(one: np.ndarray, other: np.ndarray) -> bool:
     """Whether two points z (q,) are not of one summit."""
-    return bool(np.abs(one - other).max() > SAME_MODE)
+    return bool(np.abs(one - other).max(initial=0.0) > SAME_MODE)
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,12 @@ from scipy.special import gammaln
 from scipy.stats import chi2, norm, qmc
 
 from ssvgp.evidence.ascent import apart
-from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_values, log_model_prior, with_curvature
+from ssvgp.evidence.laplace import Fit, Problem, fit, log_joint_values, log_model_prior, mode, with_curvature
 from ssvgp.evidence.logs import log_mean, log_sum
 from ssvgp.gp.linalg import factor, solve
+from ssvgp.gp.marginal import settled
+from ssvgp.gp.sites import fair
+from ssvgp.records import has_sites
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings.regime import FEW_INPUTS
 
@@ -56,7 +59,7 @@ def refine(
     first = modes[0]
     q = first.summit.z.size
     if q > LARGEST:
-        return Refined(first.summit.z[None], np.zeros(1), first.log_evidence, 1.0)
+        return Refined(first.summit.z[None], np.zeros(1), fair_evidence(problem, first), 1.0)
     proposal = [_Component(f.summit.z, f.root, f.log_volume) for f in modes]
     if weak and first.candidate.size:
         proposal.append(_idle(first))
@@ -65,6 +68,17 @@ def refine(
         return found
     again = _sample(problem, first, [*proposal, _adapted(found, first)], draws, seed + 1, workers)
     return again if weak or again.effective > found.effective else found
+
+
+def fair_evidence(problem: Problem, found: Fit) -> float:
+    """The log evidence of a fit with what the bound of a likelihood gave away at its mode, for all blocks."""
+    at, value = mode(problem, found), found.log_evidence
+    for block, start in zip(problem.blocks, found.sites, strict=False):  # no sites, nothing to get back
+        if has_sites(block.noise):
+            rows, gram = block.X[:, found.candidate.columns], block.grams.get(found.candidate.background)
+            here = settled(block.noise, problem.kernel, rows, block.y, at, gram, start)
+            value += fair(block.noise, block.y, at, here) - here.value
+    return value
 
 
 def all_modes(problem: Problem, found: Fit, starts: Sequence[np.ndarray] = (), workers: Executor = SERIAL) -> list[Fit]:
@@ -122,15 +136,15 @@ def _sample(
     parts = [c.centre + _standard_draws(q, each, seed + 7 * i) @ c.root.T for i, c in enumerate(proposal)]
     z = np.concatenate(parts)
     log_proposal = log_mean([c.log_density(z) for c in proposal])
-    log_target = log_joint_values(problem, first.candidate, z, workers, first.sites)
+    log_target = log_joint_values(problem, first.candidate, z, workers, first.sites, fair)
     log_weights = log_target - log_proposal
     total = log_sum(log_weights)
     if not np.isfinite(total):
-        return Refined(z, log_weights, first.log_evidence, 0.0)
+        return Refined(z, log_weights, fair_evidence(problem, first), 0.0)
     effective = float(np.exp(2.0 * total - log_sum(2.0 * log_weights)))
     evidence = total - float(np.log(len(z))) + log_model_prior(first.candidate, problem)
     if effective < FEWEST_EFFECTIVE:
-        evidence = first.log_evidence
+        evidence = fair_evidence(problem, first)
     return Refined(z, log_weights - total, evidence, effective)
 
 

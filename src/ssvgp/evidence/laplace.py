@@ -32,6 +32,7 @@ from ssvgp.gp.marginal import (
     stack_size,
     state,
 )
+from ssvgp.gp.sites import Worth, as_settled
 from ssvgp.model.priors import (
     Candidate,
     learned_share,
@@ -138,7 +139,7 @@ def _curvature(places: np.ndarray, parameters: Parameters, learned: float, found
 
 def _constant_and_noise(problem: Problem) -> Objective:
     """`log_joint` of the empty set: y = constant + noise, with Kt = mean 11' + noise I in closed form."""
-    empty, mean = Candidate(()), problem.prior.mean
+    empty, mean = Candidate(()), problem.prior.level
     sums = [(b.y.size, b.y.size * float(b.y.mean()) ** 2, float(b.y @ b.y)) for b in problem.blocks]
 
     def objective(z: np.ndarray) -> Height:
@@ -173,7 +174,12 @@ def log_joint_value(
 
 
 def log_joint_values(
-    problem: Problem, candidate: Candidate, z: np.ndarray, workers: Executor = SERIAL, sites: Starts = ()
+    problem: Problem,
+    candidate: Candidate,
+    z: np.ndarray,
+    workers: Executor = SERIAL,
+    sites: Starts = (),
+    worth: Worth = as_settled,
 ) -> np.ndarray:
     """log p(y, z | S) (r,) at each row of z (r, q): `log_joint_value` in stacks, spread over the workers."""
     each = unpack_all(z, candidate, problem.prior)
@@ -184,7 +190,7 @@ def log_joint_values(
         step = min(stack_size(block.y.size), -(-len(each) // workers.n_jobs))
         for start in range(0, len(each), step):
             part = slice(start, start + step)
-            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram, block.noise, begin)))
+            tasks.append((part, (problem.kernel, rows, block.y, each[part], gram, block.noise, begin, worth)))
     found = workers.map(stack_values, [arguments for _, arguments in tasks])
     for (part, _), values in zip(tasks, found, strict=True):
         total[part] += values
@@ -199,13 +205,14 @@ def stack_values(
     gram: np.ndarray | None,
     noise: Likelihood | None = None,
     start: np.ndarray | None = None,
+    worth: Worth = as_settled,
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
     stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
-    values = log_likelihoods(stack, y, each, gram, noise, start)
+    values = log_likelihoods(stack, y, each, gram, noise, start, worth)
     for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
         try:
-            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise, start)
+            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise, start, worth)
         except NotPositiveDefiniteError:
             values[index] = -np.inf
     return values

@@ -20,7 +20,7 @@ import numpy as np
 
 from ssvgp.gp.kernels.families import Evaluation, Kernel
 from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, completed_upper, factor, stack_of_forms
-from ssvgp.gp.sites import Settled
+from ssvgp.gp.sites import Settled, Worth, as_settled
 from ssvgp.records import Likelihood, Parameters, Settling, Sites, has_sites, row_noise
 from ssvgp.settings.machine import CACHED
 
@@ -168,13 +168,15 @@ def log_likelihood(
     jitter: float = 0.0,
     rows_noise: Likelihood | None = None,
     start: np.ndarray | None = None,
+    worth: Worth = as_settled,
 ) -> float:
     """log p(y | theta, phi) alone, for active inputs rows (n, p). Cost n^3 / 3.
 
-    Sites start from the state `start` (n,) of a relative.
+    Sites start from the state `start` (n,) of a relative, and are worth what `worth` makes of them.
     """
     if has_sites(rows_noise):
-        return settled(rows_noise, kernel, rows, y, parameters, gram, start).value
+        here = settled(rows_noise, kernel, rows, y, parameters, gram, start)
+        return worth(rows_noise, y, parameters, here)
     sparse = kernel.matrix(rows, rows, parameters.theta)
     chol = factor(covariance(sparse, parameters, gram, jitter, sparse, rows_noise), overwrite=True)
     half = chol.half_solve(y)
@@ -188,6 +190,7 @@ def log_likelihoods(
     gram: np.ndarray | None = None,
     rows_noise: Likelihood | None = None,
     start: np.ndarray | None = None,
+    worth: Worth = as_settled,
 ) -> np.ndarray:
     """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n) with their parameters.
 
@@ -195,7 +198,7 @@ def log_likelihoods(
     call leave threads little to wait for each other. Cost g n^3 / 3.
     """
     if has_sites(rows_noise):
-        return np.array([_at_sites(rows_noise, *one, y, gram, start) for one in zip(sparse, each, strict=True)])
+        return np.array([_at_sites(rows_noise, *one, y, gram, start, worth) for one in zip(sparse, each, strict=True)])
     for matrix, parameters in zip(sparse, each, strict=True):
         covariance(matrix, parameters, gram, out=matrix, rows_noise=rows_noise)
     squares, log_determinants = stack_of_forms(sparse, y)
@@ -213,6 +216,7 @@ def _at_sites(
     y: np.ndarray,
     gram: np.ndarray | None,
     start: np.ndarray | None,
+    worth: Worth,
 ) -> float:
     """log p of one of a stack, whose kernel matrix has its upper triangle only; NaN where it would need repair."""
     whole = completed_upper(upper)
@@ -220,7 +224,7 @@ def _at_sites(
         found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, Settling.VALUE)
     except NotPositiveDefiniteError:
         return float("nan")
-    return found.value
+    return worth(sites, y, parameters, found)
 
 
 def state(

@@ -75,7 +75,7 @@ def settle(
         "noise": 0.5 * float(working.slope @ pull) + working.log_terms_slope,
         "freedom": likelihood.freedom_slope(at, means),
     }
-    return Settled(value, y, v, alpha, chol, found, precision, None, slopes)
+    return Settled(value, y, v, alpha, chol, found, precision, None, slopes, bound=True)
 
 
 def _at_means(likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Parameters, means: np.ndarray) -> Settled:
@@ -83,7 +83,7 @@ def _at_means(likelihood: Mixture, prior: np.ndarray, y: np.ndarray, at: Paramet
     working = likelihood.with_precisions(at, means)
     chol = with_sites(prior, working.variance)
     alpha = chol.solve(y)
-    return Settled(_value(chol, y, alpha, working), y, working.variance, alpha, chol, means)
+    return Settled(_value(chol, y, alpha, working), y, working.variance, alpha, chol, means, bound=True)
 
 
 def _value(chol: Factor, y: np.ndarray, alpha: np.ndarray, working: Working) -> float:

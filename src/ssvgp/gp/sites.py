@@ -8,6 +8,7 @@ row (Student-t).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +27,8 @@ class Settled:
 
     `state` (n,) is where the sites of a relative may start. `precision` is Kt^-1 (n, n), `bend` (n,) the vector b of
     the implicit part of the gradient, d log p / d z = 1/2 <alpha alpha' - Kt^-1 + b alpha' + alpha b', d K / d z>, and
-    `slopes` hold d log p / d log of the likelihood's own parameters; all three only where they were asked for.
+    `slopes` hold d log p / d log of the likelihood's own parameters; all three only where they were asked for. `bound`
+    says that the value lies below log p(y), and by how much depends on how free f is.
     """
 
     value: float
@@ -38,11 +40,25 @@ class Settled:
     precision: np.ndarray | None = None
     bend: np.ndarray | None = None
     slopes: dict[str, float] = field(default_factory=dict)
+    bound: bool = False
 
     @property
     def latent(self) -> np.ndarray:
         """The process (n,) at the training rows: K alpha = z - v alpha."""
         return self.target - self.variance * self.alpha
+
+
+Worth = Callable[[Sites, np.ndarray, Parameters, Settled], float]
+
+
+def as_settled(sites: Sites, y: np.ndarray, parameters: Parameters, at: Settled) -> float:
+    """log p(y) as an ascent climbs it."""
+    return at.value
+
+
+def fair(sites: Sites, y: np.ndarray, parameters: Parameters, at: Settled) -> float:
+    """The same with what a bound gives away, for sets that are weighed beside each other."""
+    return row_by_row(sites, y, parameters, at) if at.bound else at.value
 
 
 def with_sites(prior: np.ndarray, variance: np.ndarray) -> Factor:

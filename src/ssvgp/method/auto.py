@@ -90,7 +90,12 @@ class _Shelf:
         """An empty book of one reading, which the reporter follows from now on, with the prospect of others."""
         regime, inputs = self.regime, self.inputs
         filled = replace(prior, slab_scales=regime.slab_scales).for_data(
-            train.count, train.d, self.repeated, None if inputs is None else len(inputs), _spread(train, prior)
+            train.count,
+            train.d,
+            self.repeated,
+            None if inputs is None else len(inputs),
+            _spread(train, prior),
+            regime.exact and regime.predict_neighbours is None,
         )
         book = Book(
             replace(_problem(train, self.kernels[0], filled, self.backgrounds, self.rows), inputs=inputs),

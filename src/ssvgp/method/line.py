@@ -24,7 +24,7 @@ from ssvgp.method.paper.grid import LEAST_NOISE
 from ssvgp.method.readings import Reading
 from ssvgp.method.request import Request
 from ssvgp.method.target_curve import candidates, curve_by_evidence
-from ssvgp.model.likelihoods import AS_IT_IS, Rows, likelihood_named
+from ssvgp.model.likelihoods import AS_IT_IS, TAILS, Rows, likelihood_named
 from ssvgp.records import Ensemble, Likelihood, Train, has_sites
 from ssvgp.run.memo import Memo
 from ssvgp.run.progress import Callback
@@ -162,6 +162,8 @@ def _target(sample: Sample, rows: Any, request: Request, regime: Regime, rng: np
     target = target_of(sample.y, curve, sample.weights)
     if sample.known is not None:
         target.refuse_known_noise()
+    if regime.paper is None and request.likelihood in TAILS and not target.curved:
+        return robust_target(sample.y, sample.weights)
     # the paper has y neither centred nor scaled in experiment 1
     return target.unscaled() if regime.paper is not None and regime.paper.target == "raw" else target
 

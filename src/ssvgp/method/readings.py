@@ -23,14 +23,13 @@ import numpy as np
 
 from ssvgp.data.target import Target
 from ssvgp.evidence.entry import member_of
-from ssvgp.evidence.laplace import Block, Fit, Problem, fit, mode, states
+from ssvgp.evidence.importance import fair_evidence
+from ssvgp.evidence.laplace import Block, Fit, Problem, fit, states
 from ssvgp.evidence.logs import NEGLIGIBLE, NOTICED
 from ssvgp.evidence.loo import exact, truncated
 from ssvgp.evidence.problem import operations
 from ssvgp.evidence.race import SURE
 from ssvgp.evidence.transplant import NEW_THETA, transplant
-from ssvgp.gp.marginal import settled
-from ssvgp.gp.sites import row_by_row
 from ssvgp.large.blocks import block_of
 from ssvgp.method.outlook import ALL_ROWS, EACH
 from ssvgp.model.likelihoods.student import log_t
@@ -254,17 +253,6 @@ def _afresh(candidate: Candidate, prior: Prior) -> np.ndarray:
     for name in where.slots:
         z[where.slot(name)] = prior.of_slot(name)[0]
     return z
-
-
-def fair_evidence(problem: Problem, found: Fit) -> float:
-    """The log evidence of a fit with what the bound of a likelihood gave away at its mode, for all blocks."""
-    at, value = mode(problem, found), found.log_evidence
-    for block, start in zip(problem.blocks, found.sites, strict=False):  # no sites, nothing to get back
-        if has_sites(block.noise):
-            rows, gram = block.X[:, found.candidate.columns], block.grams.get(found.candidate.background)
-            here = settled(block.noise, problem.kernel, rows, block.y, at, gram, start)
-            value += row_by_row(block.noise, block.y, at, here) - here.value
-    return value
 
 
 def restated(problem: Problem, found: Fit, first: Reading, reading: Reading) -> Fit:

@@ -105,8 +105,8 @@ def _parameters(values: np.ndarray, candidate: Candidate, prior: Prior) -> Param
     noise = (float(values[where.slot("noise")]) if "noise" in where else 1.0) + (prior.rounding or 0.0)
     background = float(values[where.slot("background")]) if "background" in where else 0.0
     if "freedom" not in where:
-        return Parameters(theta, scale, noise, background, prior.mean)
-    return Parameters(theta, scale, noise, background, prior.mean, float(values[where.slot("freedom")]))
+        return Parameters(theta, scale, noise, background, prior.level)
+    return Parameters(theta, scale, noise, background, prior.level, float(values[where.slot("freedom")]))
 
 
 def learned_share(noise: float, prior: Prior) -> float:

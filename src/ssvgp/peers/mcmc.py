@@ -83,7 +83,7 @@ class SpikeSlabMCMC(Peer):
         for one in self.draws:
             for index in np.unique(np.linspace(0, one.scale.size - 1, share).round().astype(int)):
                 active, theta, scale, noise = one.draw(index)
-                at = Parameters(theta, scale if active.size else 0.0, noise, mean=self.prior.mean)
+                at = Parameters(theta, scale if active.size else 0.0, noise, mean=self.prior.level)
                 out.append(Member(active, at, kernel, np.ones(active.size)))
         return tuple(out)
 

@@ -156,7 +156,7 @@ def at_kernel(
     if target.power == 0.0:
         return State(active, theta, log_scale, log_noise, distance, sparse, np.zeros(y.size), 0.0)
     kt = sparse * (math.exp(log_scale) if active else 0.0)
-    kt += target.prior.mean
+    kt += target.prior.level
     kt.flat[:: y.size + 1] += math.exp(log_noise)
     try:
         chol = factor(kt, overwrite=True)

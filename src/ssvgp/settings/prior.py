@@ -19,7 +19,7 @@ class Prior:
 
     Sets: Beta-Binomial(a, b). Inverse lengthscales of a set: half-normal with one common scale, averaged over
     `slab_scales`. log scale, log noise, log background, log freedom (degrees of freedom of Student-t noise): normal
-    (mean, sd). `mean` is the variance of the constant.
+    (mean, sd). `mean` is the variance of the constant, whose prior no set should have to pay for, see `for_data`.
     """
 
     a: float = 1.0
@@ -29,7 +29,7 @@ class Prior:
     log_noise: tuple[float, float] = (-1.5, 1.5)
     log_background: tuple[float, float] | None = None  # None: effects too small to be seen one by one, see `for_data`
     with_background: float = 0.5
-    mean: float = 1.0
+    mean: float | None = None  # None: 1 for a standardised target, 100 where the level of y is open
     log_freedom: tuple[float, float] = (1.4, 1.0)
     rounding: float | None = None  # variance of y by rounding, a known part of the noise; None: by the grid of y
 
@@ -44,8 +44,19 @@ class Prior:
         """The scales of the slab: as given or decided, the usual ones before the number of rows is known."""
         return SLAB_SCALES if self.slab_scales is None else self.slab_scales
 
+    @property
+    def level(self) -> float:
+        """The variance of the constant: as given or decided, that of a standardised target before."""
+        return 1.0 if self.mean is None else self.mean
+
     def for_data(
-        self, n: float, d: int, repetition: float = 1.0, inputs: int | None = None, spread: float | None = None
+        self,
+        n: float,
+        d: int,
+        repetition: float = 1.0,
+        inputs: int | None = None,
+        spread: float | None = None,
+        together: bool = True,
     ) -> Prior:
         """The prior with what depends on the number of rows and inputs filled in.
 
@@ -54,13 +65,19 @@ class Prior:
         differences between them, and effects may be much larger. The prior of sets counts `inputs`, None where these
         are the d columns. Where y is not standardised, noise stands for the variance `spread` in units of f; how large
         f is beside it is then as open as the scale of the sparse part.
+
+        A kernel contains a constant too, of the variance of f, which is large for labels. Beside one of variance m a
+        set of scale tau pays log(1 + tau / m) / 2 for it, though the level of f was taken from y and tells nothing. So
+        where y is not standardised the constant is wide, if all rows `together` have one level: blocks and
+        neighbourhoods, which have one each, are held near that of all rows.
         """
         mean, sd = float(np.log(0.25 * min(1.0, d / n))), 1.0 + float(np.log(repetition))
         if spread is not None:
             mean, sd = mean + float(np.log(spread)), float(np.hypot(sd, self.log_scale[1]))
         background = self.log_background or (mean, sd)
         b = max(1.0, 0.1 * (d if inputs is None else inputs) ** 1.5) if self.b is None else self.b
-        return replace(self, b=b, slab_scales=self.slab_scales_for(n), log_background=background)
+        level = 100.0 if self.mean is None and spread is not None and together else self.level
+        return replace(self, b=b, slab_scales=self.slab_scales_for(n), log_background=background, mean=level)
 
     def slab_scales_for(self, n: float, few_rows: int = FEW_ROWS) -> tuple[float, ...]:
         """The scales of the slab: as given, or the usual ones, with a rough one too where rows are many."""

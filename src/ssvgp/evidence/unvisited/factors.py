@@ -21,6 +21,7 @@ from scipy.special import erf
 from ssvgp.evidence.laplace import Fit, Path, Problem, mode, stack_values
 from ssvgp.evidence.logs import NEGLIGIBLE, log_mean
 from ssvgp.gp.marginal import stack_size
+from ssvgp.gp.sites import fair
 from ssvgp.records import Parameters
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
@@ -132,6 +133,6 @@ def _likelihoods(problem: Problem, found: Fit, columns: list[int], each: list[Pa
         for start in range(0, len(each), step):
             some = each[start : start + step]
             total[start : start + step] += stack_values(
-                problem.kernel, block.X[:, columns], block.y, some, gram, block.noise, begin
+                problem.kernel, block.X[:, columns], block.y, some, gram, block.noise, begin, fair
             )
     return total

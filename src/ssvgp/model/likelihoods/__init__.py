@@ -23,6 +23,7 @@ __all__ = [
     "CLASSES",
     "COUNTS",
     "LIKELIHOODS",
+    "TAILS",
     "WITH_SITES",
     "BernoulliLogit",
     "BernoulliProbit",
@@ -40,7 +41,8 @@ __all__ = [
 COUNTS = frozenset({"poisson", "negative-binomial"})
 CLASSES = frozenset({"bernoulli", "bernoulli-probit"})
 AS_IT_IS = COUNTS | CLASSES  # y is not standardised
-WITH_SITES = AS_IT_IS | {"student-t", "outliers"}  # that are not Gaussian, of those in the package
+TAILS = frozenset({"student-t", "outliers"})  # y is standardised by its quartiles
+WITH_SITES = AS_IT_IS | TAILS  # that are not Gaussian, of those in the package
 LIKELIHOODS: Registry[Rows, Likelihood] = Registry("likelihood")
 register, likelihood_named, from_plain = LIKELIHOODS.register, LIKELIHOODS.named, LIKELIHOODS.from_plain
 
