@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import ssvgp
-from ssvgp import AutoSettings, SSVGPRegressor
+from ssvgp import AutoSettings, Prior, SSVGPRegressor
+from ssvgp.gp.kernels.families import squared_exponential
+from ssvgp.large.every_row import judge
+from ssvgp.records import Member, Parameters, Train
+from ssvgp.settings.regime import regime_for
 
 SMALL = AutoSettings(exact_rows=300, blocks=4, block_rows=120, polish_rows=250, dense_starts=1)
 
@@ -98,3 +102,14 @@ def test_noise_selects_nothing() -> None:
     rng = np.random.default_rng(0)
     found = estimator().fit(rng.standard_normal((2000, 20)), rng.standard_normal(2000))
     assert found.pip_.max() < 0.5 and found.ensemble_.weak is None
+
+
+def test_an_input_of_a_doubtful_product_keeps_what_it_may_do_by_itself() -> None:
+    """Some products are always in question. Their inputs had the probability of these alone: a tenth of others."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 30))
+    train = Train(X, np.sin(0.8 * X[:, 1]) + 0.15 * X[:, 2] + 0.6 * rng.standard_normal(3000))
+    member = Member(np.array([1]), Parameters(np.array([0.8]), 1.2, 0.3), squared_exponential(), np.ones(1))
+    found = judge(train, member, Prior().for_data(3000, 30), regime_for(3000, 30), rng)
+    idle = np.delete(found.pip, [1, 2])
+    assert found.pip[2] > 0.99 and idle.min() > 0.3 * np.median(idle)

@@ -95,9 +95,10 @@ def _weighed(screen: Screened, degrees: int, beliefs: Beliefs) -> _Seen:
 
 
 def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (s,) and pairs of inputs (t, 2) that look strongest, none of them strong: these get exact sums.
+    """Inputs (s,), none of them strong, and pairs of inputs (t, 2) that look strongest: these get exact sums.
 
-    As many inputs as the largest set may have, but few that are idle by their looks.
+    As many inputs as the largest set may have, but few that are idle by their looks, and those of the pairs: what these
+    do by themselves is not said by their products.
     """
     worth = seen.worth.copy()
     worth[list(strong)] = -np.inf
@@ -113,6 +114,7 @@ def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.nd
     a, b = np.unravel_index(best, ratio.shape)
     kept = ratio[a, b] > 0.0
     pairs = np.stack([screen.columns[a[kept]], screen.columns[b[kept]]], axis=1)
+    order = np.unique(np.concatenate([order, pairs.ravel()])).astype(np.intp)
     return order[np.isfinite(worth[order])], pairs
 
 

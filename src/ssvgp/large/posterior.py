@@ -107,8 +107,9 @@ class _Chain:
     def _note(self, some: np.ndarray, odds: np.ndarray) -> None:
         """Chances of terms (s,), and of their inputs: one by another term that is there, or that of the term."""
         self.chance[some] = 1.0 / (1.0 + np.exp(-np.clip(odds, -700.0, 700.0)))
-        there = np.isin(np.arange(len(self.terms)), list(self.nodes))
-        others = (self.has @ there)[:, None] - (self.has & there)[:, some]
+        there = np.zeros(len(self.terms), dtype=np.intp)
+        there[list(self.nodes)] = 1
+        others = (self.has @ there)[:, None] - (self.has * there)[:, some]
         self.by_term[:, some] = np.where(others > 0, 1.0, self.chance[some])
 
     def _odds(self, some: list[int], at: np.ndarray) -> np.ndarray:
