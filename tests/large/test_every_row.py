@@ -93,7 +93,7 @@ def test_weights_and_known_noise_go_through() -> None:
     y = y + 0.15 * X[:, 1] + np.sqrt(known) * rng.standard_normal(1500)
     weights = rng.choice([0.5, 1.0], 1500)
     model = estimator(target_transform=None).fit(X, y, sample_weight=weights, noise_variance=known)
-    plain = estimator(target_transform=None).fit(X, y)
+    plain = estimator(target_transform=None, likelihood="gaussian").fit(X, y)  # heavy tails would see through it
     assert (model.pip_[:5] > 0.9).all() and (model.pip_[5:] < 0.5).all()
     assert (plain.pip_[2:5] < 0.5).all()
 
@@ -113,3 +113,29 @@ def test_an_input_of_a_doubtful_product_keeps_what_it_may_do_by_itself() -> None
     found = judge(train, member, Prior().for_data(3000, 30), regime_for(3000, 30), rng)
     idle = np.delete(found.pip, [1, 2])
     assert found.pip[2] > 0.99 and idle.min() > 0.3 * np.median(idle)
+
+
+@pytest.fixture(scope="module")
+def wild() -> SSVGPRegressor:
+    """The table with noise of three degrees of freedom, of half the scale."""
+    X, _, f = table()
+    y = f + 0.5 * np.random.default_rng(6).standard_t(3.0, 4000)
+    return estimator(likelihood="student-t").fit(X, y)
+
+
+def test_heavy_tails_hide_no_weak_effects(wild: SSVGPRegressor) -> None:
+    assert (wild.pip_[:5] > 0.95).all() and (wild.pip_[5:] < 0.5).all() and (wild.pip_[5:] > 1e-4).all()
+    X, _, f = table(500, seed=1)
+    mean, sd = wild.predict_latent(X, return_std=True)
+    assert np.mean((mean - f) ** 2) < 0.2 * np.mean((f - np.sin(1.2 * X[:, 0])) ** 2)
+    assert np.mean(np.abs(mean - f) < 2.0 * sd) > 0.85
+
+
+def test_what_is_said_of_heavy_tails_has_their_weak_effects(wild: SSVGPRegressor, tmp_path: Path) -> None:
+    check, (X, _, f) = wild.check(), table(50, seed=1)
+    assert check.coverage(0.9) == pytest.approx(0.9, abs=0.05)
+    line = wild.effect(1, grid=[-1.0, 1.0])
+    assert line.mean[1] - line.mean[0] == pytest.approx(0.24, abs=0.1)
+    assert np.mean((np.median(wild.sample_y(X, 4000), axis=1) - f) ** 2) < 0.02
+    wild.save(tmp_path / "model.ssvgp")
+    assert (ssvgp.load(tmp_path / "model.ssvgp").predict(X) == wild.predict(X)).all()

@@ -16,7 +16,7 @@ from ssvgp.large.posterior import Found, draw
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, log_product_prior, shape_variances
 from ssvgp.model.priors import log_set_prior, log_slab
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior, Regime
 
@@ -38,7 +38,12 @@ class Judged:
 def judge(
     train: Train, member: Member, prior: Prior, regime: Regime, rng: np.random.Generator, workers: Executor = SERIAL
 ) -> Judged:
-    """What all rows show beside a member, in two passes over the table, or three where it is wide."""
+    """What all rows show beside a member, in two passes over the table, or three where it is wide.
+
+    Sites take some steps to settle, in groups that are no larger than blocks.
+    """
+    if has_sites(train.noise):
+        regime = replace(regime, group_rows=min(regime.group_rows, regime.settings.block_rows))
     beliefs, strong = _beliefs(member, prior), frozenset(member.active.tolist())
     sample = gathered(train, next(parts(train.n, regime.shape_rows)), np.arange(train.d))
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
