@@ -3,7 +3,8 @@
     y = sin(1.2 x0) + sum_j b_j x_j + 0.05 x7 x8 + noise of sd 1,   d = 30, b = 0.02, 0.03, 0.05, 0.08, 0.12
 
 `weak`: PIP of at least 0.95 for every effect of eight standard errors or more is asked for, those of the product
-included, and no idle input selected. `noise`: nothing may be selected. `linear`: PIPs against the exact posterior of
+included, and no idle input selected. `tails`: the same under Student-t noise of three degrees of freedom, which says
+two thirds as much. `noise`: nothing may be selected. `linear`: PIPs against the exact posterior of
 the linear spike-and-slab model given the strong part, mean absolute error of at most 0.05. `prior` and `unforeseen`:
 calibration, error of at most 0.05 where sets and effects come from the prior of the model, half of the effects linear,
 and 0.10 where a quarter of the inputs has 2 to 6 standard errors. `step`: where exact fits end, inputs found and false
@@ -51,19 +52,20 @@ def fitted(
 # --- power, and nothing to find -----------------------------------------------------------------------------------
 
 
-def table(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """One draw of the table above."""
+def table(seed: int, n: int, freedom: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """One draw of the table above, with Student-t noise where degrees of freedom are given."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 30))
-    y = np.sin(1.2 * X[:, 0]) + PRODUCT * X[:, 7] * X[:, 8] + rng.standard_normal(n)
+    y = np.sin(1.2 * X[:, 0]) + PRODUCT * X[:, 7] * X[:, 8]
+    y += rng.standard_normal(n) if freedom is None else rng.standard_t(freedom, n)
     for j, b in EFFECTS.items():
         y += b * X[:, j]
     return X, y
 
 
-def weak(seed: int, n: int) -> Mapping[str, float]:
+def weak(seed: int, n: int, freedom: float | None = None) -> Mapping[str, float]:
     """PIPs of all effects, the largest of an idle input, and the error of predictions of f."""
-    X, y = table(seed, n)
+    X, y = table(seed, n, freedom)
     model, spent = fitted(X, y)
     pip = model.pip_
     found = {f"pip_{b}": float(pip[j]) for j, b in EFFECTS.items()}
@@ -223,6 +225,7 @@ def step(seed: int, n: int, limit: int, d: int = 12) -> Mapping[str, float]:
 if __name__ == "__main__":
     main(
         *(Case(f"power_weak_{n}", partial(weak, n=n), seeds(5), partial(weak, n=3000)) for n in ROWS),
+        Case("power_tails_20000", partial(weak, n=20_000, freedom=3.0), seeds(5), partial(weak, n=3000, freedom=3.0)),
         *(
             Case(f"power_noise_{n}_{d}", partial(noise, n=n, d=d), seeds(10), partial(noise, n=1500, d=20))
             for n, d in ((20_000, 100), (10**6, 100), (10_000, 10_000))

@@ -73,6 +73,19 @@ def test_draws_agree_with_all_sets(correlation: float, error: float) -> None:
     assert [found.inputs[j] for j in range(3)] == pytest.approx(expected, abs=error)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_term_is_there_in_as_many_draws_as_its_probability_says(seed: int) -> None:
+    """Coefficients come from what is there, probabilities from odds: once a third more often than these said."""
+    sums, terms, given = sums_of(np.array([3.0])), single_terms(1), beliefs()
+    found = draw(sums, terms, given, np.random.default_rng(seed))
+    rho = terms.variances[0, :, 0]
+    worth = 0.5 * rho * sums.g[0] ** 2 / (1.0 + rho * N) - 0.5 * np.log1p(rho * N)
+    weights = np.exp(worth) * (given.scale_shares @ np.exp(log_cells(PRIOR.slabs)))
+    each = sums.g[0] * rho / (1.0 + rho * N)  # the coefficient at every strength
+    expected = enumerated(sums, terms, given)[0] * float(weights @ each / weights.sum())
+    assert found.mean[0] == pytest.approx(expected, rel=0.3)
+
+
 def with_product() -> Terms:
     """Two single inputs, and the product of the first and a third."""
     terms = single_terms(2)
@@ -92,6 +105,14 @@ def test_products_bring_their_inputs() -> None:
     found, expected = draw(sums, both, beliefs(), np.random.default_rng(0)), enumerated(sums, both, beliefs(), (2,))
     assert found.terms == pytest.approx(expected, abs=0.05)
     assert found.inputs[2] == pytest.approx(expected[2], abs=0.05) and found.inputs[0] >= found.inputs[2] - 0.05
+
+
+def test_an_input_that_a_doubtful_product_has_too_keeps_the_probability_of_its_own_term() -> None:
+    """The product is next to impossible: the input is there by itself, with its odds, not as often as draws had it."""
+    both, sums = with_product(), sums_of(np.array([3.4, 1.0, 0.0]))
+    expected = enumerated(sums, both, beliefs(), (2,))
+    found = [draw(sums, both, beliefs(), np.random.default_rng(seed)).inputs[0] for seed in range(4)]
+    assert found == pytest.approx(np.full(4, expected[0]), abs=0.03)
 
 
 def test_coefficients_are_those_of_ridge_regression_where_terms_are_certain() -> None:

@@ -15,6 +15,7 @@ from ssvgp.gp.weak import Features, Shapes
 from ssvgp.large import rows as passes
 from ssvgp.large.rows import parts, screened, sums
 from ssvgp.model.likelihoods import GaussianNoise
+from ssvgp.model.likelihoods.student import StudentT
 from ssvgp.records import Member, Parameters, Train
 from ssvgp.run.workers import SERIAL, Workers
 
@@ -28,6 +29,8 @@ def data(n: int = 120, d: int = 5, noisy: bool = False) -> Train:
 
 
 MEMBER = Member(np.array([1]), Parameters(np.array([0.8]), 1.2, 0.3, mean=1.0), squared_exponential(), np.ones(1))
+
+NONE = np.empty(0)
 
 
 def features_of(train: Train) -> Features:
@@ -128,3 +131,26 @@ def test_a_weak_effect_shows_the_better_the_more_rows() -> None:
         ratios.append(found.gain[0, 3] ** 2 / found.cost[0, 3])
         assert found.gain[0, [0, 2, 4]] ** 2 == pytest.approx(0.0, abs=12 * found.cost[0, [0, 2, 4]].max())
     assert 5.0 < ratios[1] / ratios[0] < 20.0
+
+
+def test_heavy_tails_say_as_much_as_their_information() -> None:
+    """(nu + 1) / (nu + 3) of what as many rows of Gaussian noise of the same scale say: 2/3 for three degrees."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 5))
+    y = 0.5 * rng.standard_t(3.0, 6000) + 0.1 * X[:, 3]
+    train = Train(X, y, StudentT(np.ones(6000), np.zeros(6000)))
+    nothing = Member(np.array([], dtype=np.intp), Parameters(np.array([]), 0.0, 0.25, freedom=3.0), MEMBER.kernel, NONE)
+    found = sums(train, nothing, features_of(train), 200)
+    assert np.diagonal(found.C) == pytest.approx(np.full(4, 6000 * (4.0 / 6.0) / 0.25), rel=0.08)
+    assert found.g[1] / found.C[1, 1] == pytest.approx(0.1, abs=0.02)
+    assert found.q / found.n == pytest.approx(1.0, abs=0.05)
+
+
+def test_screens_know_it_too() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 5))
+    train = Train(X, 0.5 * rng.standard_t(3.0, 6000), StudentT(np.ones(6000), np.zeros(6000)))
+    nothing = Member(np.array([], dtype=np.intp), Parameters(np.array([]), 0.0, 0.25, freedom=3.0), MEMBER.kernel, NONE)
+    found = screened(train, nothing, Shapes.of(X), np.arange(5), True, 200, SERIAL)
+    assert found.cost == pytest.approx(np.full((4, 5), 6000 * (4.0 / 6.0) / 0.25), rel=0.2)
+    assert np.std(found.gain / np.sqrt(found.cost)) == pytest.approx(1.0, abs=0.35)

@@ -16,7 +16,7 @@ from ssvgp.large.posterior import Found, draw
 from ssvgp.large.rows import Screened, gathered, parts, screened, sums
 from ssvgp.large.terms import Beliefs, Terms, log_cells, log_factors, log_product_prior, shape_variances
 from ssvgp.model.priors import log_set_prior, log_slab
-from ssvgp.records import Member, Train
+from ssvgp.records import Member, Train, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior, Regime
 
@@ -38,7 +38,12 @@ class Judged:
 def judge(
     train: Train, member: Member, prior: Prior, regime: Regime, rng: np.random.Generator, workers: Executor = SERIAL
 ) -> Judged:
-    """What all rows show beside a member, in two passes over the table, or three where it is wide."""
+    """What all rows show beside a member, in two passes over the table, or three where it is wide.
+
+    Sites take some steps to settle, in groups that are no larger than blocks.
+    """
+    if has_sites(train.noise):
+        regime = replace(regime, group_rows=min(regime.group_rows, regime.settings.block_rows))
     beliefs, strong = _beliefs(member, prior), frozenset(member.active.tolist())
     sample = gathered(train, next(parts(train.n, regime.shape_rows)), np.arange(train.d))
     shapes = Shapes.of(sample.X, None if sample.noise is None else sample.noise.weights)
@@ -95,9 +100,10 @@ def _weighed(screen: Screened, degrees: int, beliefs: Beliefs) -> _Seen:
 
 
 def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs (s,) and pairs of inputs (t, 2) that look strongest, none of them strong: these get exact sums.
+    """Inputs (s,), none of them strong, and pairs of inputs (t, 2) that look strongest: these get exact sums.
 
-    As many inputs as the largest set may have, but few that are idle by their looks.
+    As many inputs as the largest set may have, but few that are idle by their looks, and those of the pairs: what these
+    do by themselves is not said by their products.
     """
     worth = seen.worth.copy()
     worth[list(strong)] = -np.inf
@@ -113,6 +119,7 @@ def _leaders(seen: _Seen, strong: frozenset[int], regime: Regime) -> tuple[np.nd
     a, b = np.unravel_index(best, ratio.shape)
     kept = ratio[a, b] > 0.0
     pairs = np.stack([screen.columns[a[kept]], screen.columns[b[kept]]], axis=1)
+    order = np.unique(np.concatenate([order, pairs.ravel()])).astype(np.intp)
     return order[np.isfinite(worth[order])], pairs
 
 

@@ -12,6 +12,10 @@ groups share in truth, and thousands of them would take its likeness to the mean
 (z of 6 among inputs that go with the strong ones, a million rows). So every group has a level of its own with a flat
 prior, P - P 1 1' P / 1' P 1 in place of P, at the price of a row for each group.
 
+Noise of heavy tails gives rows targets and variances once its sites have settled in their group. Then g is what the
+rows say of b, but C would be so only if it were known which of them are wild: it is less by as much as the squares of
+scores, which on average are the information that there is (Bartlett's identity), fall short of the diagonal of P.
+
 Tables are read once in each pass, in pieces, from several places at a time, so that neither the order of rows nor their
 number matters to memory or to the answer.
 """
@@ -26,12 +30,12 @@ import numpy as np
 
 from ssvgp.data.view import Columns
 from ssvgp.gp.batches import pieces
-from ssvgp.gp.covariances import of_target
+from ssvgp.gp.covariances import of_target, sites_of
 from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.local import in_metric
 from ssvgp.gp.neighbours import close_together
 from ssvgp.gp.weak import Features, Shapes
-from ssvgp.records import Member, Train, row_noise
+from ssvgp.records import Likelihood, Member, Sites, Train, has_sites, row_noise
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings.machine import CACHED, LARGE
 
@@ -75,13 +79,16 @@ def screened(
 
     def of_part(rows: list[slice]) -> list[np.ndarray]:
         part = gathered(train, rows, own)
-        alpha, noise = np.empty(part.n), _noise(part, member)
+        alpha, noise = np.empty((2, part.n))
         shares: list[float] = []
-        for at, chol in _groups(part, member, group):
-            alpha[at] = _beside_level(chol, part.y[at])
+        for one in _groups(part, member, group):
+            alpha[one.rows], noise[one.rows] = one.beside_level(), one.variance
             if not shares:  # one group of the part speaks for the others
-                shares.append(float((np.diagonal(chol.inverse()) * noise[at]).mean()))
-        return _scored(part, columns, alpha, shares[0] / noise, some, pairs)
+                shares.append(float((np.diagonal(one.chol.inverse()) * one.variance).mean()))
+        precision = shares[0] / noise
+        if has_sites(part.noise):
+            precision *= _squares(part.noise, alpha) / float(precision.sum())
+        return _scored(part, columns, alpha, precision, some, pairs)
 
     return Screened(columns, *_total(of_part, train, group, workers))
 
@@ -92,25 +99,32 @@ def sums(train: Train, member: Member, features: Features, group: int, workers: 
 
     def of_part(rows: list[slice]) -> list[np.ndarray]:
         part = gathered(train, rows, columns)
-        total, levels = np.zeros((features.count + 1, features.count + 1)), np.zeros(1)
-        for some, chol in _groups(part, member, group):
-            here = np.column_stack([features.values(part.X[some]), part.y[some], np.ones(some.size)])
-            half = chol.half_solve(here)
+        total, counts = np.zeros((features.count + 1, features.count + 1)), np.zeros(3)
+        for one in _groups(part, member, group):
+            here = np.column_stack([features.values(part.X[one.rows]), one.target, np.ones(one.rows.size)])
+            half = one.chol.half_solve(here)
             level, half = half[:, -1], half[:, :-1]
             half = half - np.outer(level, level @ half) / float(level @ level)
             total += half.T @ half
-            levels += 1.0
-        return [total, levels]
+            counts += [1.0, *_claims(one, part)]
+        return [total, counts]
 
-    both, levels = _total(of_part, train, group, workers)
-    return Sums(both[:-1, -1], both[:-1, :-1], float(both[-1, -1]), train.n - int(levels[0]))
+    both, (levels, squares, diagonal) = _total(of_part, train, group, workers)
+    g, C, q, n = both[:-1, -1], both[:-1, :-1], float(both[-1, -1]), train.n - int(levels)
+    # what scores show and P claims, both in units of the scale that q shows
+    return Sums(g, C * (float(squares / diagonal) / (q / n)) if diagonal else C, q, n)
 
 
-def _beside_level(chol: Factor, y: np.ndarray) -> np.ndarray:
-    """alpha (m,) of a group whose level has a flat prior."""
-    alpha, one = chol.solve(np.column_stack([y, np.ones(y.size)])).T
-    out: np.ndarray = alpha - one * float(alpha.sum() / one.sum())
-    return out
+def _claims(one: _Group, part: Train) -> tuple[float, float]:
+    """The squares of the scores of a group, and the diagonal of P, summed; nothing where noise is Gaussian."""
+    if not has_sites(part.noise):
+        return 0.0, 0.0
+    return _squares(part.noise.rows(one.rows), one.beside_level()), float(one.chol.inverse_diagonal().sum())
+
+
+def _squares(sites: Sites, alpha: np.ndarray) -> float:
+    """The sum of squares of scores alpha (m,): those of copies of a row are the same."""
+    return float((alpha**2 / sites.weights).sum())
 
 
 # --- pieces of the table, and groups within them ------------------------------------------------------------------
@@ -140,19 +154,40 @@ def _looked_at(train: Train, member: Member, columns: np.ndarray) -> np.ndarray:
     return np.union1d(own, columns).astype(np.intp)
 
 
-def _groups(part: Train, member: Member, size: int) -> Iterator[tuple[np.ndarray, Factor]]:
-    """Numbers of near rows, about `size` at a time, and the factor of the covariance of their targets."""
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Rows (m,) of a part that are near, the factor of the covariance of their targets (m,), and variances of noise."""
+
+    rows: np.ndarray
+    chol: Factor
+    target: np.ndarray
+    variance: np.ndarray
+
+    def beside_level(self) -> np.ndarray:
+        """alpha (m,) where the level of the group has a flat prior."""
+        alpha, one = self.chol.solve(np.column_stack([self.target, np.ones(self.rows.size)])).T
+        out: np.ndarray = alpha - one * float(alpha.sum() / one.sum())
+        return out
+
+
+def _groups(part: Train, member: Member, size: int) -> Iterator[_Group]:
+    """Near rows, about `size` at a time; sites settle in each group."""
     order = close_together(in_metric(member, part.X), size)
     for some in np.array_split(order, max(1, round(part.n / size))):
         some = np.sort(some)
-        noise = None if part.noise is None else part.noise.rows(some)
-        yield some, factor(of_target(member, part.X[some], noise), overwrite=True)
+        X, y, noise = part.X[some], part.y[some], None if part.noise is None else part.noise.rows(some)
+        if has_sites(noise):
+            at = sites_of(member, X, y, noise)
+            yield _Group(some, at.factor, at.target, at.variance)
+        else:
+            chol = factor(of_target(member, X, noise), overwrite=True)
+            yield _Group(some, chol, y, _variance(noise, member, some.size))
 
 
-def _noise(part: Train, member: Member) -> np.ndarray:
-    """Variance of the noise of every row (m,)."""
-    noise, rows = member.parameters.noise, row_noise(part.noise)
-    return np.full(part.n, noise) if rows is None else rows.at(noise).variance
+def _variance(noise: Likelihood | None, member: Member, m: int) -> np.ndarray:
+    """Variance of Gaussian noise of m rows."""
+    learned, rows = member.parameters.noise, row_noise(noise)
+    return np.full(m, learned) if rows is None else rows.at(learned).variance
 
 
 def _scored(

@@ -20,6 +20,7 @@ from ssvgp.evidence.unvisited.factors import bayes_factors, correction
 from ssvgp.large.check import checked
 from ssvgp.large.every_row import Judged, judge
 from ssvgp.large.polish import finished_members, polish, without_idle_background
+from ssvgp.method.all_rows import asked_of_all_rows
 from ssvgp.method.components import explained_by, members_of, variance_shares
 from ssvgp.method.outlook import AveragingSteps
 from ssvgp.model.priors import Candidate, log_set_prior, log_slab
@@ -58,9 +59,9 @@ def average(books: Sequence[Book], train: Train, regime: Regime, rng: np.random.
     if regime.components is None:
         members, member_weights = finished_members(entries, weights, train, regime, rng, workers)
         lead = members[int(np.argmax(member_weights))]
-        # weak effects of all rows are sums that Gaussian noise has in closed form; where a background carries those of
-        # all inputs, as one function that groups of rows share in truth, they would be counted twice
-        if not regime.exact and not has_sites(train.noise) and lead.background is None:
+        # where a background carries the weak effects of all inputs, as one function that groups of rows share in truth,
+        # they would be counted twice
+        if not regime.exact and asked_of_all_rows(train) and lead.background is None:
             judged = judge(train, lead, entries[0].problem.prior, regime, rng.spawn(1)[0], workers)
             pip = _with_weak_inputs(entries, weights, judged.pip)
             members = tuple(_quieter(member, judged.explained) for member in members)
