@@ -128,4 +128,4 @@ def test_another_reading_asks_for_its_kernel_anew() -> None:
     X = rng.standard_normal((N, 6))
     y = X[:, 1] + X[:, 2] * X[:, 3] + 0.3 * rng.standard_cauchy(N)
     model = SSVGPRegressor(random_state=0, settings=BLOCKS_FIRST).fit(X, y)
-    assert model.fitted_.reading == "heavy tails" and model.get_support(indices=True).tolist() == [1, 2, 3]
+    assert model.fitted_.reading == "heavy tails" and model.pip_[[1, 2, 3]].min() > 0.99
