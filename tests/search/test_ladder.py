@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from searches import additive, book_of
 
-from ssvgp.evidence.laplace import Fit, mode
+from ssvgp.evidence.laplace import Fit, log_joint_value, mode
 from ssvgp.evidence.loo import exact
 from ssvgp.model.priors import Candidate
 from ssvgp.records import Member, Train
@@ -95,6 +96,21 @@ def test_what_a_part_leaves_open_within_chance_is_settled_by_a_look_at_all_rows(
     assert seen.candidate == more
     found = book.visit(parent, more).log_evidence
     assert found - 4.0 < seen.estimate < found + 0.1
+
+
+def test_looks_at_all_rows_know_how_far_from_its_mode_the_part_has_the_parent() -> None:
+    """Where the part is at another mode, all its candidates are off alike, by more than decides between them."""
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, TRUE)
+    part, more = book.first_rung(), add(TRUE, [0])
+    assert part is not None
+    part.visit(part.carry(parent), more)
+    for one in (TRUE, more):
+        there = part.fits[one]
+        part.fits[one] = replace(there, summit=replace(there.summit, z=there.summit.z + 0.7))
+    (seen,) = climbing(book, parent, [more], -np.inf)
+    assert log_joint_value(book.problem, more, seen.starts[0]) < book.visit(parent, more).summit.value - 10.0
+    assert seen.estimate == pytest.approx(book.fits[more].log_evidence, abs=4.0)
 
 
 def test_what_the_part_has_fitted_before_climbs_as_what_it_fits_now() -> None:

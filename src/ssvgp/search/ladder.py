@@ -12,7 +12,7 @@ chance is looked at on all rows from where the part has brought it, which costs 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,16 +79,19 @@ def climbing(
     known = [part.fits[c] for c in new if c in part.fits and part.fits[c].log_evidence > low]
     fits = known + part.visit_all(_chosen(part.probe_all(below, new, bold), new, most), low)
     able = [one.fit for one in project(book, part, parent, fits) if one.estimate + SURE * one.error > bar]
+    if not able:
+        return []
     share = part.problem.n / book.problem.n
-    seen = book.workers.map(_carried, [(book.problem, one, below, parent, share) for one in able])
+    own, *seen = book.workers.map(_carried, [(book.problem, one, below, parent, share) for one in (below, *able)])
+    seen = [replace(one, estimate=one.estimate + parent.log_evidence - own.estimate) for one in seen]
     return sorted((one for one in seen if one.estimate + STRONG > bar), key=lambda one: -one.estimate)
 
 
 def _carried(problem: Problem, found: Fit, below: Fit, parent: Fit, share: float) -> Probe:
     """What is seen of all rows of a problem from a start by what those that a part has not seen changed for the parent.
 
-    Height is a factorisation, and falls short by what is left to climb: seldom more than 3 nats, where promises of the
-    part were off by 10. The volume differs from the parent's as on the part.
+    Height is a factorisation, and falls short by what is left to climb; so does that of the parent from where the part
+    has it. The volume differs from the parent's as on the part.
     """
     candidate, z = found.candidate, moved(found, below, parent)
     volume = parent.log_volume + found.log_volume - below.log_volume + 0.5 * z.size * LOG_2PI
