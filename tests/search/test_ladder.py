@@ -107,7 +107,8 @@ def test_looks_at_all_rows_know_how_far_from_its_mode_the_part_has_the_parent() 
     part.visit(part.carry(parent), more)
     for one in (TRUE, more):
         there = part.fits[one]
-        part.fits[one] = replace(there, summit=replace(there.summit, z=there.summit.z + 0.7))
+        elsewhere = there.summit.z + np.append(np.zeros(one.size), [0.0, 1.0])  # more noise
+        part.fits[one] = replace(there, summit=replace(there.summit, z=elsewhere))
     (seen,) = climbing(book, parent, [more], -np.inf)
     assert log_joint_value(book.problem, more, seen.starts[0]) < book.visit(parent, more).summit.value - 10.0
     assert seen.estimate == pytest.approx(book.fits[more].log_evidence, abs=4.0)
