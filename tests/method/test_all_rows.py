@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from ssvgp import AutoSettings, SSVGPRegressor
 from ssvgp.evidence.laplace import Problem, log_joint_value
 from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.large.blocks import block_of
-from ssvgp.method.all_rows import on_all_rows
+from ssvgp.method.all_rows import kernel_to_begin, on_all_rows
 from ssvgp.method.auto import auto_ensemble
 from ssvgp.records import Train
 from ssvgp.run.progress import Event
@@ -129,3 +131,25 @@ def test_another_reading_asks_for_its_kernel_anew() -> None:
     y = X[:, 1] + X[:, 2] * X[:, 3] + 0.3 * rng.standard_cauchy(N)
     model = SSVGPRegressor(random_state=0, settings=BLOCKS_FIRST).fit(X, y)
     assert model.fitted_.reading == "heavy tails" and model.pip_[[1, 2, 3]].min() > 0.99
+
+
+@pytest.mark.parametrize(
+    ("heights", "begun"),
+    [
+        ({"linear": 0.0, "se": -8.0}, "se"),  # a line is all that is seen: what else there is must not be missed
+        ({"matern52": 3500.0, "se": 1700.0}, "matern52"),
+        ({"matern52": 3500.0, "linear": 3499.0}, "matern52"),  # the usual one had no weight on blocks
+    ],
+)
+def test_another_reading_begins_under_the_usual_kernel_unless_that_was_clearly_beaten(
+    heights: dict[str, float], begun: str
+) -> None:
+    def book(name: str, height: float) -> Any:
+        kernel = SimpleNamespace(name=name)
+        return SimpleNamespace(
+            problem=SimpleNamespace(kernel=kernel), best=lambda: SimpleNamespace(log_evidence=height)
+        )
+
+    every = [book(name, height) for name, height in heights.items()]
+    regime = regime_for(1500, 20)
+    assert kernel_to_begin(cast(Any, SimpleNamespace(name="se")), every, regime).name == begun
