@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from ssvgp.gp.kernels.compose import kernel_named
 from ssvgp.large.blocks import block_of
 from ssvgp.method.all_rows import kernel_to_begin, on_all_rows
 from ssvgp.method.auto import auto_ensemble
+from ssvgp.model.priors import Candidate
 from ssvgp.records import Train
 from ssvgp.run.progress import Event
 from ssvgp.search.book import Book
@@ -133,23 +132,21 @@ def test_another_reading_asks_for_its_kernel_anew() -> None:
     assert model.fitted_.reading == "heavy tails" and model.pip_[[1, 2, 3]].min() > 0.99
 
 
-@pytest.mark.parametrize(
-    ("heights", "begun"),
-    [
-        ({"linear": 0.0, "se": -8.0}, "se"),  # a line is all that is seen: what else there is must not be missed
-        ({"matern52": 3500.0, "se": 1700.0}, "matern52"),
-        ({"matern52": 3500.0, "linear": 3499.0}, "matern52"),  # the usual one had no weight on blocks
-    ],
-)
-def test_another_reading_begins_under_the_usual_kernel_unless_that_was_clearly_beaten(
-    heights: dict[str, float], begun: str
-) -> None:
-    def book(name: str, height: float) -> Any:
-        kernel = SimpleNamespace(name=name)
-        return SimpleNamespace(
-            problem=SimpleNamespace(kernel=kernel), best=lambda: SimpleNamespace(log_evidence=height)
-        )
+def book_of_all(y: np.ndarray, X: np.ndarray) -> Book:
+    train = Train(X, y)
+    prior = Prior().for_data(*X.shape)
+    return Book(Problem((block_of(train, np.arange(y.size)),), kernel_named("se"), prior), train=train)
 
-    every = [book(name, height) for name, height in heights.items()]
-    regime = regime_for(1500, 20)
-    assert kernel_to_begin(cast(Any, SimpleNamespace(name="se")), every, regime).name == begun
+
+def test_another_reading_begins_under_the_kernel_that_led_only_where_it_clearly_beats_the_usual_one() -> None:
+    rng = np.random.default_rng(5)
+    X, regime, rough = rng.standard_normal((400, 3)), regime_for(400, 3), kernel_named("matern12")
+    smooth = np.sin(2.0 * X[:, 0]) + 0.05 * rng.standard_normal(400)
+    corners = np.abs(np.sin(5.0 * X[:, 0])) + 0.001 * rng.standard_normal(400)
+    begun = []
+    for y in (smooth, corners):
+        book = book_of_all((y - y.mean()) / y.std(), X)
+        best = book.visit(empty_fit(book), Candidate((0,)))
+        begun.append(kernel_to_begin(book, best, rough, regime).name)
+        assert kernel_to_begin(book, best, book.problem.kernel, regime).name == "se"
+    assert begun == ["se", "matern12"]
