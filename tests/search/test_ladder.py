@@ -114,6 +114,18 @@ def test_looks_at_all_rows_know_how_far_from_its_mode_the_part_has_the_parent() 
     assert seen.estimate == pytest.approx(book.fits[more].log_evidence, abs=4.0)
 
 
+def test_candidates_are_seen_where_the_parent_cannot_be_from_the_part(monkeypatch: Any) -> None:
+    book = book_of(*additive(n=160), ladder=0.5)
+    parent = fitted(book, Candidate((2, 11)))
+
+    def height(problem: Any, candidate: Candidate, *more: Any, **others: Any) -> float:
+        return -np.inf if candidate == parent.candidate else log_joint_value(problem, candidate, *more, **others)
+
+    monkeypatch.setattr("ssvgp.search.ladder.log_joint_value", height)
+    (seen,) = climbing(book, parent, [TRUE], parent.log_evidence)
+    assert np.isfinite(seen.estimate) and seen.candidate == TRUE
+
+
 def test_what_the_part_has_fitted_before_climbs_as_what_it_fits_now() -> None:
     book = book_of(*additive(n=160), ladder=0.5)
     parent = fitted(book, Candidate((2, 11)))

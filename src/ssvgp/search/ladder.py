@@ -83,7 +83,10 @@ def climbing(
         return []
     share = part.problem.n / book.problem.n
     own, *seen = book.workers.map(_carried, [(book.problem, one, below, parent, share) for one in (below, *able)])
-    seen = [replace(one, estimate=one.estimate + parent.log_evidence - own.estimate) for one in seen]
+    short = (
+        parent.log_evidence - own.estimate if np.isfinite(own.estimate) else 0.0
+    )  # beyond repair there: nothing known
+    seen = [replace(one, estimate=one.estimate + short) for one in seen]
     return sorted((one for one in seen if one.estimate + STRONG > bar), key=lambda one: -one.estimate)
 
 
