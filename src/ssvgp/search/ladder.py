@@ -83,9 +83,7 @@ def climbing(
         return []
     share = part.problem.n / book.problem.n
     own, *seen = book.workers.map(_carried, [(book.problem, one, below, parent, share) for one in (below, *able)])
-    short = (
-        parent.log_evidence - own.estimate if np.isfinite(own.estimate) else 0.0
-    )  # beyond repair there: nothing known
+    short = parent.log_evidence - own.estimate if np.isfinite(own.estimate) else 0.0  # or unknown
     seen = [replace(one, estimate=one.estimate + short) for one in seen]
     return sorted((one for one in seen if one.estimate + STRONG > bar), key=lambda one: -one.estimate)
 
