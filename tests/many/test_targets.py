@@ -166,6 +166,7 @@ def test_backends_of_joblib_agree_bit_by_bit(model: SSVGPRegressor, backend: str
     X, Y = table()
     with joblib.parallel_config(backend=backend, n_jobs=2), warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=DeprecationWarning)  # of fork, in Python 3.12
+        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)  # of fork, by JAX where another test has loaded it
         other = light().fit(X, Y)
     np.testing.assert_array_equal(other.pip_, model.pip_)
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
