@@ -19,7 +19,6 @@ from ssvgp.evidence.ascent import Height, Objective, Summit, climb, unknown
 from ssvgp.evidence.logs import NOTICED
 from ssvgp.evidence.problem import Block, Fit, Path, Problem, Starts
 from ssvgp.gp.information import SLOTS, curvature, informed
-from ssvgp.gp.kernels.families import Kernel, upper_at_each
 from ssvgp.gp.linalg import NotPositiveDefiniteError, symmetric_square_root_inverse
 from ssvgp.gp.marginal import (
     LOG_2PI,
@@ -27,12 +26,11 @@ from ssvgp.gp.marginal import (
     State,
     gradient,
     log_likelihood,
-    log_likelihoods,
     settled,
-    stack_size,
     state,
 )
 from ssvgp.gp.sites import Worth, as_settled
+from ssvgp.gp.stacks import stack_size, stack_values
 from ssvgp.model.priors import (
     Candidate,
     learned_share,
@@ -42,7 +40,7 @@ from ssvgp.model.priors import (
     unpack,
     unpack_all,
 )
-from ssvgp.records import Likelihood, Parameters, Settling, has_sites
+from ssvgp.records import Parameters, Settling, has_sites
 from ssvgp.run.workers import SERIAL, Executor
 
 __all__ = [
@@ -57,7 +55,6 @@ __all__ = [
     "log_joint_values",
     "log_model_prior",
     "mode",
-    "stack_values",
     "states",
     "unexplained",
     "with_curvature",
@@ -195,27 +192,6 @@ def log_joint_values(
     for (part, _), values in zip(tasks, found, strict=True):
         total[part] += values
     return total
-
-
-def stack_values(
-    kernel: Kernel,
-    rows: np.ndarray,
-    y: np.ndarray,
-    each: list[Parameters],
-    gram: np.ndarray | None,
-    noise: Likelihood | None = None,
-    start: np.ndarray | None = None,
-    worth: Worth = as_settled,
-) -> np.ndarray:
-    """log p(y | theta, phi) (g,) at each of the parameters, for the same rows (n, p)."""
-    stack = upper_at_each(kernel, rows, np.array([one.theta for one in each]))
-    values = log_likelihoods(stack, y, each, gram, noise, start, worth)
-    for index in np.flatnonzero(np.isnan(values)):  # needs repair, and with it the whole matrix
-        try:
-            values[index] = log_likelihood(kernel, rows, y, each[index], gram, 0.0, noise, start, worth)
-        except NotPositiveDefiniteError:
-            values[index] = -np.inf
-    return values
 
 
 def states(problem: Problem, fit: Fit, floor: float = 0.0) -> list[State]:

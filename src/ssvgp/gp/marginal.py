@@ -12,24 +12,17 @@ and A has the implicit part of its gradient too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ssvgp.gp.kernels.families import Evaluation, Kernel
-from ssvgp.gp.linalg import Factor, NotPositiveDefiniteError, completed_upper, factor, stack_of_forms
+from ssvgp.gp.linalg import Factor, factor
 from ssvgp.gp.sites import Settled, Worth, as_settled
 from ssvgp.records import Likelihood, Parameters, Settling, Sites, has_sites, row_noise
-from ssvgp.settings.machine import CACHED
 
 LOG_2PI = float(np.log(2.0 * np.pi))
-
-
-def stack_size(n: int) -> int:
-    """How many covariance matrices of n rows make a stack."""
-    return max(1, CACHED // n**2)
 
 
 @dataclass(frozen=True)
@@ -181,50 +174,6 @@ def log_likelihood(
     chol = factor(covariance(sparse, parameters, gram, jitter, sparse, rows_noise), overwrite=True)
     half = chol.half_solve(y)
     return _value(chol, y, float(half @ half), _log_terms(rows_noise, parameters, jitter))
-
-
-def log_likelihoods(
-    sparse: np.ndarray,
-    y: np.ndarray,
-    each: Sequence[Parameters],
-    gram: np.ndarray | None = None,
-    rows_noise: Likelihood | None = None,
-    start: np.ndarray | None = None,
-    worth: Worth = as_settled,
-) -> np.ndarray:
-    """log p(y | theta, phi) (g,) for a stack of sparse kernel matrices (g, n, n) with their parameters.
-
-    Only upper triangles are read, and the stack is used up. NaN where a matrix would need repair. Many matrices to a
-    call leave threads little to wait for each other. Cost g n^3 / 3.
-    """
-    if has_sites(rows_noise):
-        return np.array([_at_sites(rows_noise, *one, y, gram, start, worth) for one in zip(sparse, each, strict=True)])
-    for matrix, parameters in zip(sparse, each, strict=True):
-        covariance(matrix, parameters, gram, out=matrix, rows_noise=rows_noise)
-    squares, log_determinants = stack_of_forms(sparse, y)
-    values: np.ndarray = -0.5 * (squares + log_determinants + y.size * LOG_2PI)
-    own = row_noise(rows_noise)
-    if own is not None:
-        values += np.array([own.at(parameters.noise).log_terms for parameters in each])
-    return values
-
-
-def _at_sites(
-    sites: Sites,
-    upper: np.ndarray,
-    parameters: Parameters,
-    y: np.ndarray,
-    gram: np.ndarray | None,
-    start: np.ndarray | None,
-    worth: Worth,
-) -> float:
-    """log p of one of a stack, whose kernel matrix has its upper triangle only; NaN where it would need repair."""
-    whole = completed_upper(upper)
-    try:
-        found: Settled = sites.settle(of_process(whole, parameters, gram, whole), y, parameters, start, Settling.VALUE)
-    except NotPositiveDefiniteError:
-        return float("nan")
-    return worth(sites, y, parameters, found)
 
 
 def state(

@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from ssvgp.gp.kernels.families import squared_exponential, upper_at_each
-from ssvgp.gp.marginal import gradient, log_likelihood, log_likelihoods, stack_size
+from ssvgp.gp.marginal import gradient, log_likelihood
+from ssvgp.gp.stacks import log_likelihoods, stack_size
 from ssvgp.records import Parameters
 
 KERNEL = squared_exponential()

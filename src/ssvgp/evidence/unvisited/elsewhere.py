@@ -16,10 +16,10 @@ from scipy.special import logsumexp
 from ssvgp.evidence.entry import Entry
 from ssvgp.evidence.unvisited.cloud import Cloud
 
-Priced = tuple[Entry, Cloud]
+Weighed = tuple[Entry, Cloud]
 
 
-def met_elsewhere(own: Sequence[Priced], lead: Sequence[Priced]) -> list[Priced]:
+def met_elsewhere(own: Sequence[Weighed], lead: Sequence[Weighed]) -> list[Weighed]:
     """The sets of one kernel, the heaviest with all that the leading kernel has met beside them in its cloud.
 
     A set that contains one of its own is in that one's cloud already.
@@ -35,7 +35,7 @@ def met_elsewhere(own: Sequence[Priced], lead: Sequence[Priced]) -> list[Priced]
     return [_with(pair, more, float(shift)) if place == host else pair for place, pair in enumerate(own)]
 
 
-def _with(pair: Priced, more: Sequence[Priced], shift: float) -> Priced:
+def _with(pair: Weighed, more: Sequence[Weighed], shift: float) -> Weighed:
     """A set with others in its cloud: what they have beside it has joined, what they lack has left."""
     entry, around = pair
     heights = [around.log_mass] + [one.log_evidence + shift + c.log_mass - entry.log_evidence for one, c in more]

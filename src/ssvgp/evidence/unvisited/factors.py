@@ -18,10 +18,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import erf
 
-from ssvgp.evidence.laplace import Fit, Path, Problem, mode, stack_values
+from ssvgp.evidence.laplace import Fit, Path, Problem, mode
 from ssvgp.evidence.logs import NEGLIGIBLE, log_mean
-from ssvgp.gp.marginal import stack_size
 from ssvgp.gp.sites import fair
+from ssvgp.gp.stacks import stack_size, stack_values
 from ssvgp.records import Parameters
 from ssvgp.run.workers import SERIAL, Executor
 from ssvgp.settings import Prior
