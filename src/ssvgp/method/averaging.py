@@ -234,7 +234,7 @@ def _inclusion(pairs: Sequence[tuple[Entry, Cloud]], weights: np.ndarray) -> np.
     for (entry, around), weight in zip(pairs, weights, strict=True):
         pip[list(entry.fit.candidate.active)] += weight
         pip += weight * (around.joined - around.left)
-    return np.minimum(pip, 1.0)
+    return np.clip(pip, 0.0, 1.0)  # sums of shares are one but for the last bit
 
 
 def _with_weak_inputs(entries: Sequence[Entry], weights: np.ndarray, weak: np.ndarray) -> np.ndarray:
